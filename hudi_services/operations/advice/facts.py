@@ -31,8 +31,8 @@ class Unreadable:
 
 @dataclass(frozen=True)
 class Damage:
-    """Findings of one check of the doctor: how many, an example, and whether `doctor --fix` repairs them. One that is not
-    `grave` leaves rows right. `looked_at` is the time of an earlier round (None: it is of now)."""
+    """Findings of one check of the doctor: how many, an example with its `detail`, and whether `doctor --fix` repairs
+    them. One that is not `grave` leaves rows right. `looked_at` is the time of an earlier round (None: it is of now)."""
 
     check: str
     title: str
@@ -42,6 +42,7 @@ class Damage:
     count: int = 1
     bytes: int = 0
     looked_at: datetime | None = None
+    detail: str = ""
 
 
 @dataclass(frozen=True)

@@ -30,4 +30,5 @@ def _damage(check: str, findings: list[Finding]) -> Damage:
         first.severity is Severity.DAMAGE,
         len(findings),
         sum(finding.bytes for finding in findings),
+        detail=first.found or "",
     )

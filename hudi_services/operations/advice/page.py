@@ -11,7 +11,7 @@ from hudi_services.operations.advice.gather import Request, look_facts, with_sou
 from hudi_services.operations.advice.model import Advice, by_severity
 from hudi_services.operations.advice.rounds import Histories
 from hudi_services.operations.advice.text import block, nothing
-from hudi_services.operations.inspect.overview import overview
+from hudi_services.operations.inspect.overview import PROBLEMS, overview
 from hudi_services.operations.inspect.page import Lines, Page
 from hudi_services.operations.inspect.table_look import Look
 
@@ -25,8 +25,9 @@ def advised_overview(look: Look, width: int, registry: str | None = None, server
     facts = with_source(look_facts(look, page.values, request), look)
     advice = by_severity((*advise(facts), *server))
     lines = list(block(advice, look.now, width)) if advice else nothing(facts.looked, width)
+    rest = [part for part in page.parts if part.title != PROBLEMS]  # the advice has them, with their fixes
     return replace(
         page,
         values={**page.values, "advice": [item.as_dict(look.now) for item in advice]},
-        parts=[Lines(lines, "advice", whole=True), *page.parts],
+        parts=[Lines(lines, "advice", whole=True), *rest],
     )

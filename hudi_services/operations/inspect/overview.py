@@ -48,6 +48,8 @@ _DOES = {
 _COMMITS = 5  # that are shown
 _MIB = 1024 * 1024  # bytes
 _EDGES = tuple(edge * _MIB for edge in (1, 8, 32, 64, 128, 256, 512))  # bytes, between the bars of the histogram
+PROBLEMS = "problems"
+"""The title of the part that lists what is wrong with the table."""
 _SERVICES = (
     Column("action", "action"),
     Column("instant", "last instant"),
@@ -300,7 +302,7 @@ def _parts(facts: dict[str, Any]) -> list[Part]:
     keys += [("partitioned by", ", ".join(facts["partition_by"]))] if facts["partition_by"] else []
     keys += [("ordered by", ", ".join(facts["ordering"]))] if facts["ordering"] else []
     fresh = f"{moment(facts['last_commit'])} UTC, {ago(facts['age'])}" if facts["last_commit"] else "never"
-    parts: list[Part] = [Lines(facts["problems"], "problems", alarming=True)] if facts["problems"] else []
+    parts: list[Part] = [Lines(facts["problems"], PROBLEMS, alarming=True)] if facts["problems"] else []
     parts.append(
         Facts(
             [

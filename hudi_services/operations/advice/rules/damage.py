@@ -82,7 +82,7 @@ def damages(facts: TableFacts) -> Iterator[Advice]:
             title,
             title.rstrip("."),
             fix=_run(facts, remedy) or facts.target.command("doctor"),
-            remedy=ended(remedy),
+            remedy=ended(facts.target.with_commands(remedy)),
         )
 
 
@@ -102,7 +102,8 @@ def _is_outdated(damage: Damage) -> bool:
 
 
 def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
-    amount = f" ({size(damage.bytes)})" if damage.bytes and damage.count == 1 else ""
+    amount = f" ({size(damage.bytes)})" if damage.bytes and damage.count == 1 and not damage.detail else ""
+    detail_text = f"Found: {damage.detail.rstrip('.')}." if damage.detail else ""
     count = f"It is the first of {counted(damage.count, 'finding')}." if damage.count > 1 else ""
     look_text = f"The doctor found it at {clock(damage.looked_at, facts.now)}." if damage.looked_at is not None else ""
     run = facts.target.command("doctor --fix") if damage.fixable else _run(facts, damage.remedy)
@@ -113,7 +114,7 @@ def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
         "doctor",
         damage.check,
         f"{ended(damage.title)[:-1]}{amount}",
-        detail=" ".join(filter(None, (count, look_text))),
+        detail=" ".join(filter(None, (detail_text, count, look_text))),
         fix=run or way or facts.target.command("doctor"),
         remedy="" if run else ended(facts.target.with_commands(damage.remedy)),
     )

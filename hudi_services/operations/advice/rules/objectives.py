@@ -36,6 +36,7 @@ def _advice(facts: TableFacts, verdict: Verdict) -> Advice:
         verdict.objective,
         _TEXTS[verdict.objective](verdict),
         verdict.since,
+        detail=facts.target.with_commands(_DETAILS.get(verdict.objective, "")).replace("`", ""),
         urgency=verdict.urgency,
     )
 
@@ -86,10 +87,10 @@ def _log_ratio(verdict: Verdict) -> str:
 
 
 def _small_files(verdict: Verdict) -> str:
-    value = verdict.value or 0
+    value, where = verdict.value or 0, "with another small one in the same partition"
     if verdict.unit == "of all":
-        return f"{value:.0%} of the base files are small and lie beside others (limit {verdict.limit:.0%})"
-    return f"{value:,.0f} small base files lie beside others (limit {verdict.limit:,.0f})"
+        return f"{value:.0%} of the base files are small, {where} (limit {verdict.limit:.0%})"
+    return f"{value:,.0f} base files are small, {where} (limit {verdict.limit:,.0f})"
 
 
 def _clean_age(verdict: Verdict) -> str:
@@ -100,6 +101,10 @@ def _timeline_length(verdict: Verdict) -> str:
     return f"The timeline has {verdict.value or 0:,.0f} instants (limit {verdict.limit:,.0f})"
 
 
+_DETAILS = {
+    "small_files": "Each has fewer bytes than hoodie.parquet.small.file.limit. Queries open one after the other, where a few "
+    "large files would do. `hudi-services show partitions` has the files and bytes of each partition.",
+}
 _TEXTS: dict[str, Callable[[Verdict], str]] = {
     "freshness": _freshness,
     "log_ratio": _log_ratio,

@@ -180,3 +180,14 @@ def test_storage_calls_are_few_and_no_data_file_is_opened(tmp_path, monkeypatch,
     assert partitions == ["", "part=p", "part=q", "part=r"]
     assert [path for path in opened if path.endswith((".parquet", ".log"))] == []
     assert len(storage.listed) + len(storage.opened) <= most
+
+
+def test_a_file_that_was_cut_short_has_the_size_that_is_there_and_the_one_of_its_commit(tmp_path):
+    fill(create(tmp_path / "orders"))
+    file = max((tmp_path / "orders").rglob("*.parquet"), key=lambda file: file.stem.rpartition("_")[2])
+    size = file.stat().st_size
+    file.write_bytes(file.read_bytes()[:1500])
+    cut = advised(registered(tmp_path, {"name": "orders"}), "orders")["doctor"]
+    assert cut.detail.startswith("Found: 1,500 bytes, where commit ")
+    assert cut.detail.endswith(f" wrote {size:,}.")
+    assert cut.text.endswith(".parquet)")

@@ -34,3 +34,16 @@ def test_a_table_without_advice_says_what_was_looked_at(tmp_path, capsys):
 def test_lines_that_are_whole_are_not_broken():
     page = Page({}, [Lines(["a long command"], whole=True), Lines(["a long line"])])
     assert [line.text for line in page_lines(page, 7)] == ["a long command", "", "a long", "  line"]
+
+
+def test_a_damage_is_said_once_and_its_commands_name_the_table(tmp_path, capsys):
+    fill(create(tmp_path / "orders"))
+    file = max((tmp_path / "orders").rglob("*.parquet"), key=lambda file: file.stem.rpartition("_")[2])
+    file.unlink()
+    assert main(["show", "table", f"--target-base-path={tmp_path}/orders"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count("is missing. Found: ") == 1
+    command = f"or run hudi-services doctor --target-base-path {tmp_path}/orders, which names"
+    assert command.replace(" ", "") in shown.replace(" ", ""), "a long path is broken where the line ends"
+    assert main(["show", "table", f"--target-base-path={tmp_path}/orders", "--json"]) == 1
+    assert len(json.loads(capsys.readouterr().out)["problems"]) == 1

@@ -44,8 +44,10 @@ def test_the_sentences_of_the_other_objectives():
     cases = {
         ("freshness", 10_800.0, 3600.0, "seconds"): "The last commit with data is 3 h old (limit 1 h)",
         ("freshness", None, 30.0, "seconds"): "No commit has brought data yet (limit 30 s)",
-        ("small_files", 12.0, 5.0, "files"): "12 small base files lie beside others (limit 5)",
-        ("small_files", 0.4, 0.2, "of all"): "40% of the base files are small and lie beside others (limit 20%)",
+        ("small_files", 12.0, 5.0, "files"): "12 base files are small, with another small one in the same partition "
+        "(limit 5)",
+        ("small_files", 0.4, 0.2, "of all"): "40% of the base files are small, with another small one in the same "
+        "partition (limit 20%)",
         ("clean_age", 259_200.0, 86_400.0, "seconds"): "The oldest commit has waited 3 d for a clean (limit 1 d)",
         ("timeline_length", 1200.0, 60.0, "instants"): "The timeline has 1,200 instants (limit 60)",
     }
