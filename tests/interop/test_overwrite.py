@@ -70,7 +70,7 @@ def test_hudi_goes_on_after_ours(table, hudi12, hudi_rs_read):
 
 
 @pytest.mark.metadata
-@pytest.mark.parametrize(("version", "table"), sample(TABLES, 1, 2), indirect=["table"])
+@pytest.mark.parametrize(("version", "table"), sample(TABLES, 1), indirect=["table"])
 def test_we_go_on_after_hudis(table, hudi12):
     path = table.base_path
     hudi12.write(path, batch([("x", "p", 3, 3), ("y", "s", 3, 3)]), hudis(table, "insert_overwrite"))

@@ -123,7 +123,7 @@ def test_hudi_restores_to_a_savepoint_of_ours_and_we_to_one_of_hudis(tmp_path, h
 
 @pytest.mark.parametrize(
     ("hudi", "version", "table_type"),
-    sample(BEGUN, 1, 4),
+    sample(BEGUN, 1),
     indirect=["hudi"],
 )
 def test_a_restore_that_one_began_the_other_finishes(tmp_path, hudi, hudis, version, table_type):

@@ -28,7 +28,6 @@ MOR = {
     sample(
         [("hudi12", "9", {}), ("hudi12", "9", MOR), ("hudi12", "8", MOR), ("hudi15", "6", {}), ("hudi15", "6", MOR)],
         0,
-        4,
     ),
 )
 def test_hudi_goes_on(request, tmp_path, recorded, peer, version, more):
