@@ -29,6 +29,10 @@ def session(jar: str, warehouse: str):
         "spark.driver.memory": os.environ.get("PEER_MEMORY", "2g"),
         "spark.sql.shuffle.partitions": "2",
         "spark.default.parallelism": "2",
+        # A few rows at once: to compile a query, or to plan it again between its stages, costs more than they save.
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.warehouse.dir": warehouse,
