@@ -19,7 +19,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "version", "mode", "seed"), sample(CASES, 1, 2))
+@pytest.mark.parametrize(("kind", "version", "mode", "seed"), sample(CASES, 1))
 def test_history(spark, tmp_path, kind, version, mode, seed):
     threads = History(tmp_path / "threads", kind, version, mode, LocalEngine(2))
     on_spark = History(tmp_path / "spark", kind, version, mode, hoodie.spark.SparkEngine(spark))

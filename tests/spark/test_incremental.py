@@ -23,7 +23,7 @@ def frame_rows(frame):
     return rows(frame.toArrow(), frame.columns)
 
 
-@pytest.mark.parametrize(("version", "kind"), sample(CASES, 1, 2))
+@pytest.mark.parametrize(("version", "kind"), sample(CASES, 2))
 def test_every_range_has_the_rows_of_the_arrow_read(spark, tmp_path, version, kind):
     options = {"hoodie.write.table.version": version, "hoodie.table.type": kind}
     table = create(tmp_path / "t", FakeClock(), **options)

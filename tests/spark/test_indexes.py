@@ -6,7 +6,7 @@ import pytest
 
 import hoodie.spark
 from hoodie.engine import LocalEngine
-from tests.support.matrix import diagonal
+from tests.support.matrix import diagonal, sample
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 pytestmark = pytest.mark.spark
@@ -29,7 +29,7 @@ def test_keys_move(spark, tmp_path, kind, index):
         assert content(table) == {}
 
 
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("kind", sample(["COPY_ON_WRITE", "MERGE_ON_READ"], 1))
 def test_buckets(spark, tmp_path, kind):
     options = {**SMALL_BLOOM, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": 3}
     table = create(tmp_path / "t", engine=hoodie.spark.SparkEngine(spark), **{"hoodie.table.type": kind})

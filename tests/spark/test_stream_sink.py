@@ -8,6 +8,7 @@ import hoodie.spark
 from hoodie.errors import ConfigError, StreamBatchError, TableNotFoundError
 from hoodie.spark.stream import batch_writer as module
 from tests.support.changes import write
+from tests.support.matrix import sample
 from tests.support.tables import SMALL_BLOOM, content, create
 
 pytestmark = pytest.mark.spark
@@ -86,7 +87,7 @@ def test_rows_flow_from_table_to_table(spark, tmp_path):
     assert len(target.timeline.commits) == 2
 
 
-@pytest.mark.parametrize("local_rows", [100, 0])
+@pytest.mark.parametrize("local_rows", sample([100, 0], 1))
 def test_changes_flow_from_table_to_table(spark, tmp_path, local_rows):
     """The driver applies small batches; tasks of Spark exchange the changes of large ones by key, and leave no file behind."""
     source = create(tmp_path / "s")
