@@ -39,13 +39,15 @@ class LocalStorage:
     def __init__(self, base_path: str) -> None:
         path = base_path.removeprefix("file://") if base_path.startswith("file://") else base_path.removeprefix("file:")
         self._root = Path(path).absolute()
+        self._base_path = str(self._root)
+        self._prefix = f"{self._base_path.rstrip('/')}/"
 
     @property
     def base_path(self) -> str:
-        return str(self._root)
+        return self._base_path
 
-    def _at(self, path: str) -> Path:
-        return self._root / inside(self.base_path, path)
+    def _at(self, path: str) -> str:
+        return self._prefix + inside(self._base_path, path)
 
     def _own(self, path: str, folder: str) -> Path:
         """The place of `path`, which is to go from `folder`. Raises UnsafeDeleteError when a link leads to a table from there."""
@@ -56,7 +58,7 @@ class LocalStorage:
                 found=problem,
                 fix=f"nothing was deleted there; remove the link at {self._at(folder)} or above, then run it again",
             )
-        return self._at(path)
+        return Path(self._at(path))
 
     def _new(self, path: str) -> Path:
         """The place of `path`, which is to be written. Raises UnsafePathError when a link leads to a table from its folder."""
@@ -68,11 +70,11 @@ class LocalStorage:
                 found=problem,
                 fix=f"nothing was written there; remove the link at {self._at(folder)} or above, then run it again",
             )
-        return self._at(path)
+        return Path(self._at(path))
 
     def _foreign(self, folder: str) -> str | None:
         """The place in a table to which links lead from `folder`, in words; None where they lead to none."""
-        if not any(os.path.islink(f"{self._root}/{above}") for above in _ancestry(folder)):
+        if not any(os.path.islink(self._prefix + above) for above in _ancestry(folder)):
             return None
         root, real = Path(os.path.realpath(self._root)), Path(os.path.realpath(self._at(folder)))
         table = root if real.is_relative_to(root) else _table_around(real)
@@ -138,10 +140,11 @@ class LocalStorage:
         return FileInfo(path, stat.st_size, stat.st_mtime_ns // 1_000_000)
 
     def read(self, path: str) -> bytes:
-        return self._at(path).read_bytes()
+        with open(self._at(path), "rb", buffering=0) as file:
+            return file.readall()
 
     def open_input(self, path: str) -> File:
-        return pa.OSFile(str(self._at(path)), "rb")
+        return pa.OSFile(self._at(path), "rb")
 
     @contextmanager
     def open_output(self, path: str) -> Iterator[File]:
@@ -160,12 +163,12 @@ class LocalStorage:
         target = self._new(path)
         for tries_left in reversed(range(_CREATIONS)):
             try:
-                target.parent.mkdir(parents=True, exist_ok=True)
                 _create(target, data)
                 break
             except FileNotFoundError:
                 if not tries_left:
                     raise
+                target.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):  # the folder went after that, with the file
             _sync_folder(target.parent)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _LINE = re.compile(r"((?:[^\\=: \t\f]+|\\.?)*)[ \t\f]*(?:[=:][ \t\f]*)?(.*)", re.DOTALL)
+_ENDS_KEY = re.compile(r"[\\: \t\f]")
 _UNSAFE = re.compile(r"[\\:=#! \t\n\r\f]|[^\x20-\x7e]")
 
 
@@ -42,6 +43,9 @@ def _logical_lines(content: str) -> Iterator[str]:
 
 
 def _split(line: str) -> tuple[str, str]:
+    key, sign, value = line.partition("=")
+    if sign and not _ENDS_KEY.search(key):
+        return key, value.lstrip(" \t\f")
     _, key, value, _ = _LINE.split(line, 1)  # which matches all of a line
     return key, value
 

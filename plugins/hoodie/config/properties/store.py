@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from hoodie.clock import Clock
 from hoodie.config.properties.java_properties import format_properties, parse_properties
 from hoodie.config.properties.table import TableProperties
@@ -21,6 +23,7 @@ OCCUPIED = (
 )
 """The remedy for a path with other files than those of a table."""
 _MOST_NAMED = 5  # files in an error
+_REMEMBERED = 64  # contents of property files
 _TRIES, _PAUSE_SECONDS = 3, 0.2  # a reader may meet the moment between the delete and the new file
 
 
@@ -34,9 +37,10 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
     for attempt in range(_TRIES):
         if attempt:
             clock.sleep(_PAUSE_SECONDS)
-        main, backup = _read(storage, PROPERTIES), _read(storage, BACKUP)
+        main = _read(storage, PROPERTIES)
         if isinstance(main, TableProperties):
             return main
+        backup = _read(storage, BACKUP)
         if isinstance(backup, TableProperties):
             return backup
         listing = storage.list(".hoodie")
@@ -136,7 +140,7 @@ def _read(storage: Storage, path: str) -> TableProperties | HoodieError | None:
     except FileNotFoundError:
         return None
     try:
-        properties = TableProperties(parse_properties(data))
+        properties = _parsed(data)
     except ValueError as error:
         return CorruptTableError(
             f"{path} of {storage.base_path} cannot be read", found=str(error), fix="restore the file"
@@ -148,6 +152,12 @@ def _read(storage: Storage, path: str) -> TableProperties | HoodieError | None:
             fix=f"restore it, for instance from {BACKUP} or a copy of the table",
         )
     return properties
+
+
+@lru_cache(_REMEMBERED)
+def _parsed(data: bytes) -> TableProperties:
+    """A write reads the same bytes a few times. Raises ValueError on a broken escape."""
+    return TableProperties(parse_properties(data))
 
 
 def _drop_checksum_file(storage: Storage, path: str) -> None:
