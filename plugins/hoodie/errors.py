@@ -95,9 +95,16 @@ class StorageError(HoodieError, OSError):
 
 
 class AccessDeniedError(StorageError):
-    """The user of the process has no right to a file or folder."""
+    """The user of the process has no right to a file or folder. `command` gives it; empty if no command of a shell does."""
 
     retryable = False
+
+    def __init__(self, what: str, *, found: str | None = None, fix: str | None = None, command: str = "") -> None:
+        super().__init__(what, found=found, fix=fix)
+        self.command = command
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(AccessDeniedError, found=self.found, fix=self.fix, command=self.command), (self.what,)
 
 
 class DataError(HoodieError, ValueError):

@@ -127,7 +127,8 @@ doctor = click.Command(
     help="Check a table, and name the fix of each finding. Without --table and --target-base-path: every table of the "
     "registry. Without --fix it changes nothing. It reads data files only with --deep. docs/reference/doctor-checks.md "
     "has every check.\n\n"
-    "Exit codes: 0 healthy, 1 warnings, 2 damage. A wrong use of the command ends with 2, too: it prints no findings.",
+    "Exit codes: 0 healthy, 1 warnings, 2 damage, or a table that could not be looked at. A wrong use of the command ends "
+    "with 2, too: it prints no findings.",
     epilog=with_examples(
         ("hudi-services doctor --table orders --fix", "hudi-services doctor --registry tables.yaml --json")
     ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hoodie.errors import ConfigError, HoodieError
 from hudi_services.cli.flags import (
     CONTEXT,
     chosen_table,
@@ -17,6 +18,7 @@ from hudi_services.cli.flags import (
     with_examples,
 )
 from hudi_services.entry.source import DatabaseSource
+from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.entry.target import Target
 from hudi_services.operations.inspect.page import Page, with_commands
 from hudi_services.registry.load import read_registry
@@ -55,10 +57,15 @@ _PARTITION = click.Option(["--partition", "within"], metavar="PATH", help="Only 
 
 
 def _looks(
-    name: str, page: Callable[[Any], Callable[..., Page]], help: str, example: str, *params: click.Parameter
+    name: str,
+    page: Callable[[Any], Callable[..., Page]],
+    help: str,
+    example: str,
+    *params: click.Parameter,
+    unread: Callable[[Any], Callable[..., Page]] | None = None,
 ) -> click.Command:
     """A command that prints a page, made of a look at a table and the command's own `params` by one of the functions in
-    `pages`."""
+    `pages`. `unread` makes the page of a table that an error keeps from being read."""
 
     def command(
         target_base_path: str | None, table: str | None, registry: str | None, as_json: bool, **own: Any
@@ -66,7 +73,12 @@ def _looks(
         chosen = chosen_table(target_base_path, table, registry)
         from hudi_services.cli.commands import show_pages as pages  # loads Arrow
 
-        shown = page(pages)(pages.look_at(chosen), **own)
+        try:
+            shown = page(pages)(pages.look_at(chosen), **own)
+        except (HoodieError, OSError) as error:
+            if unread is None or isinstance(error, ConfigError):  # a mistake of the command or of its settings
+                raise
+            shown = unread(pages)(chosen, error)
         name = chosen.entry.name if chosen.entry is not None else None
         return pages.print_page(with_commands(shown, Target.of(chosen.base_path, name, registry)), as_json=as_json)
 
@@ -93,6 +105,16 @@ def _overview(pages: Any) -> Callable[..., Page]:
     return page
 
 
+def _unread(pages: Any) -> Callable[..., Page]:
+    registry = click.get_current_context().params.get("registry")
+
+    def page(chosen: ChosenTable, error: Exception) -> Page:
+        result: Page = pages.unread_overview(chosen, error, text_width(), registry)
+        return result
+
+    return page
+
+
 show = click.Group("show", help="Look at a table: it changes nothing.", context_settings=CONTEXT)
 for command in (
     _looks(
@@ -101,8 +123,9 @@ for command in (
         "The table on one page: first what is wrong or waits and what fixes it, as `advise` without the doctor, then rows of "
         "base files and in logs, as commits count them, files and their sizes, freshness, last "
         "commits and services, pending plans, locks, and what cleaning and compaction would do now, or what "
-        "blocks them.\n\nExit code 1: there are problems, which are listed.",
+        "blocks them.\n\nExit code 1: there are problems, which the advice names.",
         "hudi-services show table --table orders",
+        unread=_unread,
     ),
     _looks(
         "properties",

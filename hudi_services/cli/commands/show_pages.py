@@ -1,7 +1,7 @@
 """Everything that commands which look at a table need: loaded when one of them runs."""
 
 from hudi_services.cli.render import print_page
-from hudi_services.operations.advice.page import advised_overview
+from hudi_services.operations.advice.page import advised_overview, unread_overview
 from hudi_services.operations.advice.rounds import of_source
 from hudi_services.operations.inspect.audit import audit
 from hudi_services.operations.inspect.changes import changes
@@ -37,4 +37,5 @@ __all__ = [
     "rows",
     "slices",
     "timeline",
+    "unread_overview",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from hudi_services.entry.target import Target
 from hudi_services.operations.objectives.verdict import Verdict
@@ -14,10 +15,15 @@ LOADERS = ("ingest", "stream", "cdc sync")
 """The services that bring a table's rows, one of which a table has. The last brings those of all tables of a server."""
 
 
+Obstacle = Literal["damage", "right", "storage", "settings"]
+"""The kinds of what keeps a table from being read. A missing right, a storage that does not answer and a mistake of the settings
+damage nothing."""
+
+
 @dataclass(frozen=True)
 class Unreadable:
     """The error that keeps a table from being read. `absent`: there is no table at its path; `awaited`: a load of ours
-    will make it; `was_there`: an earlier look has found one; `denied`: the user has no right to it, which damages nothing."""
+    will make it; `was_there`: an earlier look has found one. `command` is one of a shell that ends the obstacle."""
 
     title: str
     fix: str = ""
@@ -25,7 +31,8 @@ class Unreadable:
     absent: bool = False
     awaited: bool = False
     was_there: bool = False
-    denied: bool = False
+    obstacle: Obstacle = "damage"
+    command: str = ""
     since: datetime | None = None
 
 

@@ -11,15 +11,15 @@ import pyarrow as pa
 
 from hoodie.clock import Clock
 from hoodie.config import own_options
-from hoodie.errors import HoodieError, OccupiedPathError, TableNotFoundError
+from hoodie.errors import HoodieError
 from hoodie.services.ttl.service import TTL
-from hoodie.storage.rights import access_denied, is_denied
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.entry.target import Target
 from hudi_services.operations.advice.estimate import estimate, samples_of
-from hudi_services.operations.advice.facts import Damage, LastRun, TableFacts, Unreadable, Work
+from hudi_services.operations.advice.facts import Damage, LastRun, TableFacts, Work
 from hudi_services.operations.advice.findings import damages_of
 from hudi_services.operations.advice.idle_load import idle_load
+from hudi_services.operations.advice.obstacle import unreadable_by
 from hudi_services.operations.advice.overview_facts import overview_facts
 from hudi_services.operations.advice.quarantine import bad_rows
 from hudi_services.operations.advice.schedule import starts_of
@@ -68,7 +68,7 @@ def gather(request: Request, clock: Clock, *, doctor: bool, entries: Entries = E
         damages, looked = _damages(request), (*facts.looked, "the doctor's checks")
         return with_source(replace(facts, damages=damages, looked=looked), look)
     except Exception as error:  # noqa: BLE001 - any error of a storage or of a torn file: other tables go on
-        return _unreadable(request, clock.now(), error, entries)
+        return unread_facts(request, clock.now(), error, entries)
 
 
 def look_facts(look: Look, table_values: Mapping[str, Any], request: Request, entries: Entries = ENTRIES) -> TableFacts:
@@ -157,22 +157,15 @@ def _damages(request: Request) -> tuple[Damage, ...]:
     return damages_of(table_diagnosis.diagnosis.findings)
 
 
-def _unreadable(request: Request, now: datetime, error: Exception, entries: Entries) -> TableFacts:
-    entry = request.chosen.entry
-    denied = is_denied(error)
-    if is_denied(error) and not isinstance(error, HoodieError):
-        error = access_denied("a look at the table", error)
-    absent = isinstance(error, TableNotFoundError) and not isinstance(error, OccupiedPathError)
-    title = error.what if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
-    fix, cause = (error.fix or "", error.found or "") if isinstance(error, HoodieError) else ("", "")
+def unread_facts(request: Request, now: datetime, error: Exception, entries: Entries = ENTRIES) -> TableFacts:
+    """The facts of a table that this error keeps from being read."""
+    entry, error_facts = request.chosen.entry, unreadable_by(error, request.chosen.base_path)
     return TableFacts(
         request.name,
         request.chosen.base_path,
         request.target,
         now,
         entry is not None,
-        unreadable=Unreadable(
-            title, fix, cause, absent, absent and entry is not None and entry.filled_here, denied=denied
-        ),
+        unreadable=replace(error_facts, awaited=error_facts.absent and entry is not None and entry.filled_here),
         starts={start.service: start for start in starts_of(entry, now, entries)} if entry is not None else {},
     )

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hoodie.clock import SystemClock
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.advice.evaluation import advise
-from hudi_services.operations.advice.gather import Request, look_facts, with_source
+from hudi_services.operations.advice.gather import Request, look_facts, unread_facts, with_source
 from hudi_services.operations.advice.model import Advice, by_severity
 from hudi_services.operations.advice.rounds import Histories
 from hudi_services.operations.advice.text import block, nothing
 from hudi_services.operations.inspect.overview import PROBLEMS, overview
 from hudi_services.operations.inspect.page import Lines, Page
 from hudi_services.operations.inspect.table_look import Look
+from hudi_services.runtime.failures import Failure
+
+
+def unread_overview(chosen: ChosenTable, error: Exception, width: int, registry: str | None = None) -> Page:
+    """The page of a table that this error keeps from being read: what keeps it, and what ends that."""
+    now = SystemClock().now()
+    facts = unread_facts(Request(chosen, registry), now, error)
+    advice = advise(facts)
+    values = {**Failure.of(error).as_dict(), "advice": [item.as_dict(now) for item in advice]}
+    return Page(values, [Lines(list(block(advice, now, width)), "advice", whole=True)], [str(error)])
 
 
 def advised_overview(look: Look, width: int, registry: str | None = None, server: Sequence[Advice] = ()) -> Page:

@@ -9,10 +9,11 @@ from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.evaluation import advise
 from hudi_services.operations.advice.model import Advice, Severity
-from hudi_services.operations.advice.snapshot_facts import snapshot_facts
+from hudi_services.operations.advice.snapshot_facts import snapshot_facts, unseen_facts
 from hudi_services.operations.alerts.conditions import Observation, Trouble, joined
 from hudi_services.operations.watch.model import Snapshot, Summary
 from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.unread import unreadable
 from hudi_services.registry.load import Registry
 
 _ALERTED = (Severity.DAMAGE, Severity.MISSED)
@@ -36,7 +37,7 @@ def advised(alerts: Alerts, table: Table, summary: Summary, snapshot: Snapshot |
     Nothing is known while the table cannot be read, but that it is so.
     """
     if summary.health in ("unreadable", "absent"):
-        return Observation(tuple(_not_read(alerts, summary)), frozenset({("advice", summary.table)}))
+        return Observation(tuple(_not_read(alerts, table, summary, now)), frozenset({("advice", summary.table)}))
     if snapshot is None or "table" not in snapshot.body:
         return Observation(())
     facts = snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now)
@@ -49,10 +50,11 @@ def _has_advice(summary: Summary) -> bool:
     return summary.severity in _ALERTED or bool(summary.missed)
 
 
-def _not_read(alerts: Alerts, summary: Summary) -> Iterator[Trouble]:
+def _not_read(alerts: Alerts, table: Table, summary: Summary, now: datetime) -> Iterator[Trouble]:
     if alerts.unreadable is None and (summary.health == "unreadable" or summary.was_there):
         state = "cannot be read" if summary.health == "unreadable" else "is gone"
-        text = f"it {state}: {summary.reason} Fix: hudi-services doctor --table {summary.table}"
+        fix = advise(unseen_facts(table, unreadable(table, summary), now))[0].fix
+        text = f"it {state}: {summary.reason}{f' Fix: {fix}' if fix else ''}"
         yield Trouble("advice", summary.table, "unreadable", text, summary.since)
 
 

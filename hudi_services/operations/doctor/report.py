@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hoodie.display import counted
+from hoodie.doctor.catalogue import UNSEEN
 from hoodie.doctor.finding import Finding, Severity, summary
 from hudi_services.entry.target import Target
 from hudi_services.operations.doctor.rounds import TableDiagnosis
@@ -16,9 +17,10 @@ WARNED, DAMAGED = 1, 2  # exit codes
 
 
 def exit_code(diagnoses: Sequence[TableDiagnosis]) -> int:
-    """0: healthy, notes at most; 1: warnings; 2: damage."""
+    """0: healthy, notes at most; 1: warnings; 2: damage, or a table that could not be looked at."""
     worst = {table.diagnosis.severity for table in diagnoses}
-    return DAMAGED if Severity.DAMAGE in worst else WARNED if Severity.WARNING in worst else DONE
+    unseen = any(finding.check in UNSEEN for table in diagnoses for finding in table.diagnosis.findings)
+    return DAMAGED if unseen or Severity.DAMAGE in worst else WARNED if Severity.WARNING in worst else DONE
 
 
 def as_dict(diagnoses: Sequence[TableDiagnosis]) -> dict[str, Any]:

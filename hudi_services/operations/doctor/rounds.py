@@ -14,13 +14,29 @@ from hoodie.doctor.diagnosis import diagnose
 from hoodie.doctor.finding import Diagnosis, Finding
 from hoodie.engine import Progress
 from hoodie.engine.progress import Counter
-from hoodie.errors import HoodieError, OccupiedPathError, TableNotFoundError
+from hoodie.errors import (
+    AccessDeniedError,
+    ConfigError,
+    HoodieError,
+    OccupiedPathError,
+    StorageError,
+    TableNotFoundError,
+)
 from hoodie.storage import open_storage
-from hoodie.storage.rights import access_denied, is_denied
+from hoodie.storage.outage import storage_error
 from hudi_services.operations.history.recorder import Recorded
 
 SERVICES = ("clean", "compact", "archive")
 """The services whose plans the doctor asks for."""
+
+_CHECKS: tuple[tuple[type[HoodieError], catalogue.Check], ...] = (
+    (OccupiedPathError, catalogue.UNREADABLE),
+    (TableNotFoundError, catalogue.NO_TABLE),
+    (AccessDeniedError, catalogue.MISSING_RIGHT),
+    (StorageError, catalogue.UNREACHABLE),
+    (ConfigError, catalogue.UNREACHABLE),
+)
+"""The check by the kind of error that keeps a table from being looked at: the first that fits."""
 
 
 @dataclass(frozen=True)
@@ -52,28 +68,8 @@ def look(patient: Patient, clock: Clock | None = None) -> TableDiagnosis:
         diagnosis = diagnose(
             open_storage(patient.base_path), clock or SystemClock(), patient.options, data_files=patient.deep
         )
-    except TableNotFoundError as error:
-        check = catalogue.UNREADABLE if isinstance(error, OccupiedPathError) else catalogue.NO_TABLE
-        diagnosis = _only(patient, check.finding(error.what, error.fix or "check the path", found=error.found))
-    except HoodieError as error:
-        diagnosis = _only(
-            patient,
-            catalogue.UNREADABLE.finding(
-                error.what, error.fix or "see docs/reference/doctor-checks.md", found=error.found
-            ),
-        )
     except Exception as error:  # noqa: BLE001 - any error of a storage, or of a body of an unknown table
-        if is_denied(error):
-            denied = access_denied("a look at the table", error)
-            return TableDiagnosis(
-                patient.name,
-                _only(patient, catalogue.UNREADABLE.finding(denied.what, denied.fix or "", found=denied.found)),
-            )
-        error_text = f"{type(error).__name__}: {error}"
-        remedy = "look whether its storage answers and may be read, and try again"
-        diagnosis = _only(
-            patient, catalogue.UNREADABLE.finding("the table cannot be looked at", remedy, found=error_text)
-        )
+        diagnosis = Diagnosis(patient.base_path, (_unseen(patient.base_path, error),), {})
     return TableDiagnosis(patient.name, diagnosis)
 
 
@@ -91,5 +87,13 @@ def rounds(patients: Sequence[Patient], at_once: int, progress: Progress | None)
             yield finished.result()
 
 
-def _only(patient: Patient, finding: Finding) -> Diagnosis:
-    return Diagnosis(patient.base_path, (finding,), {})
+def _unseen(base_path: str, error: Exception) -> Finding:
+    """The finding of a table that this error keeps from being looked at."""
+    error = storage_error(error, "a look at the table", base_path) or error
+    if not isinstance(error, HoodieError):
+        remedy = "look whether its storage answers and may be read, and try again"
+        return catalogue.UNREADABLE.finding(
+            "the table cannot be looked at", remedy, found=f"{type(error).__name__}: {error}"
+        )
+    check = next((check for kind, check in _CHECKS if isinstance(error, kind)), catalogue.UNREADABLE)
+    return check.finding(error.what, error.fix or "see docs/reference/doctor-checks.md", found=error.found)

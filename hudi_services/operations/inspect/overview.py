@@ -10,7 +10,7 @@ from typing import Any
 
 from hoodie.config.service_options import own_options
 from hoodie.display import counted
-from hoodie.errors import HoodieError
+from hoodie.errors import HoodieError, StorageError
 from hoodie.markers.read import read_markers
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import BaseFile
@@ -288,9 +288,12 @@ def _asks(look: Look, over: Sequence[str], digest: str) -> dict[str, Any]:
 
 
 def _guarded(problems: list[str], ask: Callable[[], Any]) -> Any:
-    """The result of `ask`; None when it raises, which becomes a problem that is listed once."""
+    """The result of `ask`; None when it raises, which becomes a problem that is listed once. The error of a storage passes:
+    it is no problem of the table."""
     try:
         return ask()
+    except StorageError:
+        raise
     except HoodieError as error:
         if str(error) not in problems:
             problems.append(str(error))

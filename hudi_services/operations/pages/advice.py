@@ -11,15 +11,16 @@ from hudi_services.entry.dag import EXPLAIN, OPERATION, dag_id
 from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.evaluation import advise
-from hudi_services.operations.advice.facts import IdleLoad, LastRun, TableFacts, Unreadable
+from hudi_services.operations.advice.facts import IdleLoad, LastRun, TableFacts
 from hudi_services.operations.advice.model import Advice, by_severity, clock
 from hudi_services.operations.advice.snapshot_facts import snapshot_facts, unseen_facts
 from hudi_services.operations.history.record import ASKS, AT_A_SHELL, FAILED, NOTHING
 from hudi_services.operations.pages import snapshots
 from hudi_services.operations.pages.snapshots import FleetState
 from hudi_services.operations.watch.findings import DoctorRound
-from hudi_services.operations.watch.model import Snapshot, Summary
+from hudi_services.operations.watch.model import Snapshot
 from hudi_services.operations.watch.run_history import EndedRun, RecentRuns
+from hudi_services.operations.watch.unread import unreadable
 from hudi_services.services.entries import ENTRIES, Entries
 
 
@@ -74,7 +75,7 @@ def _facts(table: Table, fleet_state: FleetState, snapshot: Snapshot | None, now
     if snapshot is None:
         return unseen_facts(table, None, now, runs)
     if snapshot.summary.health in ("unreadable", "absent"):
-        return unseen_facts(table, _unreadable(table, snapshot.summary), now, runs)
+        return unseen_facts(table, unreadable(table, snapshot.summary), now, runs)
     samples = {service: of_service.samples for service, of_service in recent.items()}
     facts = snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now, runs, samples)
     return replace(facts, idle_load=_idle_load(table, recent))
@@ -107,13 +108,6 @@ def _runs(table: Table, fleet_state: FleetState) -> Iterator[LastRun]:
 
 def _moment(iso: str) -> datetime:
     return datetime.fromisoformat(iso).astimezone(UTC)
-
-
-def _unreadable(table: Table, summary: Summary) -> Unreadable:
-    title, _, fix = summary.reason.partition(" To do: ")
-    absent = summary.health == "absent"
-    awaited = absent and table.filled_here and not summary.was_there
-    return Unreadable(title, fix, absent=absent, awaited=awaited, was_there=summary.was_there, since=summary.since)
 
 
 def _buttons(table: Table, advice: Advice, startable: Collection[str], entries: Entries = ENTRIES) -> Buttons | None:

@@ -41,7 +41,7 @@ class FleetRow:
 
     `state` is the gravest of what was seen and what failed, `reasons` say why. Sizes in bytes; numbers are None without
     a look, `urgency` also without objectives, and were read at `measured_at`. Times as ISO in UTC.
-    `advice` is the most urgent advice by the last look; None without any, or if a reason is graver.
+    `advice` is the most urgent advice by the last look, `fix` its command; None without any, or if a reason is graver.
     """
 
     name: str
@@ -64,6 +64,7 @@ class FleetRow:
     looked_at: str | None = None
     measured_at: str | None = None
     advice: str | None = None
+    fix: str | None = None
 
 
 def row(table: Table, fleet_state: FleetState, today: date) -> FleetRow:
@@ -83,6 +84,7 @@ def row(table: Table, fleet_state: FleetState, today: date) -> FleetRow:
     reasons = list(_reasons(summary)) if summary is not None else []
     reasons += [f"the last run of {service} failed" for service in failed]
     reasons += [f"{service} waits for approval" for service in asking]
+    advice = _advice(summary, failed, asking)
     fleet_row = FleetRow(
         table.name,
         table.base_path,
@@ -93,7 +95,8 @@ def row(table: Table, fleet_state: FleetState, today: date) -> FleetRow:
         runs,
         min(standings, key=GRAVEST.index),
         tuple(reasons),
-        advice=_advice(summary, failed, asking),
+        advice=advice,
+        fix=summary.fix or None if summary is not None and advice is not None else None,
     )
     return _with(fleet_row, summary) if summary is not None else fleet_row
 

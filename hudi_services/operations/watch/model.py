@@ -25,7 +25,8 @@ class Summary:
     table of a database server was compared with its source last, at `verified_position` of the server's log.
     `older_files` are those of versions that are not current. `measured_at` is the last good look, to which the sizes
     belong. `successes` are the completion times (ISO 8601) of the last success of each service, by any means. `advice` is
-    the sentence of the most urgent advice, `severity` its own: both are empty without any, and while looks fail."""
+    the sentence of the most urgent advice, `severity` and `fix` are its own: all are empty without any. `error` has the fields
+    of `Unreadable` while looks fail."""
 
     table: str
     base_path: str
@@ -54,6 +55,8 @@ class Summary:
     successes: Mapping[str, str] = field(default_factory=dict)
     advice: str = ""
     severity: str = ""
+    fix: str = ""
+    error: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def listed(self) -> int:

@@ -48,19 +48,20 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
         "groups_left_out": left_out,
     }
     summary = _summary(name, base_path, look.now, table_values, instants["instants"])
-    advice, severity = _advice(look, table_values)
+    advice, severity, command = _advice(look, table_values)
     measured = replace(
         summary, measured_at=look.now, older_files=table_values["older_files"], successes=successes(look, table_values)
     )
-    return Snapshot(replace(measured, advice=advice, severity=severity), body)
+    return Snapshot(replace(measured, advice=advice, severity=severity, fix=command), body)
 
 
-def _advice(look: Look, table_values: Mapping[str, Any]) -> tuple[str, str]:
-    """The sentence of the most urgent advice, and its severity; empty without any, or of a table that no registry names."""
+def _advice(look: Look, table_values: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The sentence of the most urgent advice, its severity and its command; empty without any, or of a table that no registry
+    names."""
     if look.entry is None:
-        return "", ""
+        return "", "", ""
     advice = advise(snapshot_facts(look.entry, table_values, look.now, look.now))
-    return (advice[0].sentence(look.now), str(advice[0].severity)) if advice else ("", "")
+    return (advice[0].sentence(look.now), str(advice[0].severity), advice[0].fix) if advice else ("", "", "")
 
 
 def _summary(name: str, base_path: str, now: datetime, table_values: Mapping[str, Any], instants: int) -> Summary:

@@ -12,8 +12,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hoodie.clock import Clock
-from hoodie.errors import HoodieError, OccupiedPathError, StoreError, TableNotFoundError
+from hoodie.errors import HoodieError, OccupiedPathError, StorageError, StoreError, TableNotFoundError
 from hoodie.model.time import BEGINNING, Time
+from hoodie.storage.outage import storage_error
 from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, parse_time
 from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
@@ -26,6 +27,7 @@ from hudi_services.operations.watch.model import Cursor, Event, Health, Summary
 from hudi_services.operations.watch.snapshot import snapshot
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.trends import keep_point
+from hudi_services.operations.watch.unread import with_error
 from hudi_services.sources.cdc.mysql.equality.proof import verified_up_to
 
 _ALL = "0"
@@ -114,10 +116,11 @@ def _without(
     last = store.table(entry.name)
     before = last.summary if last is not None and cursor is not None else None
     same = before is not None and (before.health == health or (_failing(before) and before.was_there))
-    reason = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
+    named = storage_error(error, "a look at the table", entry.base_path) or error
+    reason = str(named) if isinstance(named, HoodieError) else f"{type(error).__name__}: {error}"
     previous = before or Summary(entry.name, entry.base_path, health, now)
     since = before.since if same and before is not None else now
-    summary = replace(previous, health=health, looked_at=now, reason=reason, since=since, advice="", severity="")
+    summary = with_error(replace(previous, health=health, looked_at=now, reason=reason, since=since), entry, named, now)
     new_cursor = cursor or Cursor("")
     if health == "absent" and not new_cursor.floor:
         new_cursor = replace(new_cursor, floor=_ALL)
@@ -126,9 +129,10 @@ def _without(
 
 def silent(entry: Table, store: SnapshotStore, since: datetime, clock: Clock) -> None:
     """Note that a look which began at `since` goes on still. Raises StoreError."""
-    error = TimeoutError(
-        f"the look that began at {since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC goes on still: its storage does not "
-        "answer, or it has very many files"
+    error = StorageError(
+        f"The look at {entry.base_path} that began at {since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC goes on still",
+        found="its storage does not answer, or it has very many files",
+        fix="look whether the storage runs; the watcher goes on with the next round",
     )
     _without(entry, store, store.cursor(entry.name, entry.base_path), clock.now(), "unreadable", error)
 

@@ -22,11 +22,12 @@ def is_denied(error: BaseException) -> TypeGuard[OSError]:
 def access_denied(doing: str, error: OSError, path: str | None = None) -> AccessDeniedError:
     """The error that names the user, the place and a fix. `path` is that of the file if the error does not have it."""
     name = path or error.filename
-    reason, fix = str(error), "give this process the right at the storage, then run it again"
+    reason, fix, command = str(error), "give this process the right at the storage, then run it again", ""
     if isinstance(name, str) and os.path.isabs(name):
         place, user = _closed(Path(name)), _user()
-        reason, fix = f"user {user} may not use {place}{_mode(place)}", _fix(user, _whole_table(place))
-    denied = AccessDeniedError(f"A right is missing for {doing}", found=reason, fix=fix)
+        reason, command = f"user {user} may not use {place}{_mode(place)}", _command(user, _whole_table(place))
+        fix = f"give it the right, such as by `{command}`, or run as the owner"
+    denied = AccessDeniedError(f"A right is missing for {doing}", found=reason, fix=fix, command=command)
     denied.errno, denied.filename = error.errno, error.filename
     return denied
 
@@ -61,5 +62,5 @@ def _mode(place: Path) -> str:
         return ""
 
 
-def _fix(user: str, place: Path) -> str:
-    return f"give it the right, such as by `sudo setfacl -R -m u:{user}:rwX {shlex.quote(str(place))}`, or run as the owner"
+def _command(user: str, place: Path) -> str:
+    return f"sudo setfacl -R -m u:{user}:rwX {shlex.quote(str(place))}"

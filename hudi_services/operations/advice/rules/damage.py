@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hoodie.display import counted
+from hoodie.doctor.catalogue import UNSEEN
 from hudi_services.operations.advice.facts import Damage, TableFacts, Unreadable
 from hudi_services.operations.advice.model import Advice, Severity, clock, ended
 from hudi_services.operations.advice.rules.remedy import command
@@ -33,17 +34,19 @@ def unreadable(facts: TableFacts) -> Iterator[Advice]:
         yield _awaited(facts) if error.awaited else _absent(facts, error)
         return
     text = f"The table cannot be read: {error.title.rstrip('.')}"
-    fix = _named(error.fix) if error.denied else _run(facts, error.fix) or facts.target.command("doctor")
+    is_damaged = error.obstacle == "damage"
+    look_again = facts.target.command("doctor" if is_damaged else "show table") if error.obstacle != "right" else ""
+    fix = error.command or _run(facts, error.fix) or look_again
     yield Advice(
         facts.table,
-        Severity.FAILED if error.denied else Severity.DAMAGE,
+        Severity.DAMAGE if is_damaged else Severity.FAILED,
         "unreadable",
         "",
         text,
         error.since,
         detail=ended(error.cause),
         fix=fix,
-        remedy="Or run it as the owner." if error.denied and fix else ended(error.fix),
+        remedy="Or run it as the owner." if error.command else ended(facts.target.with_commands(error.fix)),
     )
 
 
@@ -93,12 +96,12 @@ def leftovers(facts: TableFacts) -> Iterator[Advice]:
     reported = {check for check, (objective, service) in _OF_SERVICES.items() if objective in missed or service in due}
     for damage in facts.damages:
         if not damage.grave and damage.check not in reported.union(_ELSEWHERE) and not _is_outdated(damage):
-            yield _finding(facts, damage, Severity.DUE)
+            yield _finding(facts, damage, Severity.FAILED if damage.check in UNSEEN else Severity.DUE)
 
 
 def _is_outdated(damage: Damage) -> bool:
     """True for a finding of an earlier round about something that every look at the table sees itself."""
-    return damage.looked_at is not None and damage.check in (*_OF_SERVICES, *_ELSEWHERE)
+    return damage.looked_at is not None and damage.check in (*_OF_SERVICES, *_ELSEWHERE, *UNSEEN)
 
 
 def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
@@ -123,8 +126,3 @@ def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
 def _run(facts: TableFacts, remedy: str) -> str:
     """The command of a remedy that begins with one: later ones are for some cases only."""
     return facts.target.first_command(remedy) if remedy.startswith(("run `", "`")) else ""
-
-
-def _named(fix: str) -> str:
-    """The command that a remedy about rights names, such as setfacl. It is empty for an object store."""
-    return fix.split("`")[1] if fix.count("`") > 1 else ""

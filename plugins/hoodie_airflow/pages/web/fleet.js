@@ -10,6 +10,7 @@ const STATES = {
   blocked: ["◆", "blocked", "warn"], missed: ["▲", "misses objectives", "warn"], absent: ["○", "not there yet", "soft"],
   unknown: ["○", "not looked at yet", "soft"], paused: ["◼", "paused", "warn"], ok: ["●", "fine", "good"],
 }; // the gravest first
+const COMMANDED = ["gone", "unreadable", "damaged"]; // the states whose command is on this page
 const RANKS = Object.keys(STATES);
 /** The words of each state. */
 export const WORDS = Object.fromEntries(RANKS.map((rank) => [rank, STATES[rank][1]]));
@@ -20,7 +21,8 @@ const columns = (now) => [
     h("th", { scope: "row" }, h("a", { href: `#/table/${encodeURIComponent(row.name)}` }, row.name),
       row.description ? h("div", { class: "about" }, row.description) : null) },
   { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", { class: "reasons" }, state(row),
-    news(row) ? h("div", { class: "about" }, brief(row.advice)) : null) },
+    news(row) ? h("div", { class: "about" }, brief(row.advice)) : null,
+    row.fix && COMMANDED.includes(row.state) ? h("div", {}, h("code", { class: "command" }, row.fix)) : null) },
   { key: "urgency", title: "Urgency", down: true, right: true, by: (row) => row.urgency, cell: (row) => right(times(row.urgency)) },
   { key: "last_commit", title: "Last commit", down: true, right: true, by: (row) => row.last_commit, cell: (row) => right(ago(row.last_commit, now)) },
   { key: "bytes", title: "Size", down: true, right: true, by: (row) => row.bytes, cell: (row) => right(size(row.bytes), measured(row, now)) },
@@ -46,7 +48,7 @@ export function state(row) {
 }
 
 /** Advice on what the state does not already say. */
-const news = (row) => row.advice && !row.reasons.some((reason) => brief(reason) === brief(row.advice));
+const news = (row) => row.advice && !row.reasons.some((reason) => brief(row.advice).includes(brief(reason)));
 
 /** The first statement of a message, without its details and its fix. */
 export const brief = (text) => text.split(/\n|\. (?=Found: |To do: )/, 1)[0];

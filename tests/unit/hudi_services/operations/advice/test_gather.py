@@ -141,7 +141,7 @@ def test_a_path_with_other_files_does_not_wait_for_a_load(tmp_path, capsys):
     )
     assert found.detail == "No .hoodie/hoodie.properties, and other files: part=p."
     assert found.remedy.startswith("Choose an empty path, where hudi-services bootstrap ")
-    for command in (["ingest", "--explain"], ["ingest"], ["show", "table"]):
+    for command in (["ingest", "--explain"], ["ingest"], ["show", "files"]):
         assert main([*command, "--table=orders", f"--registry={file}"]) == 1
         assert "and other files: part=p. To do: choose an empty path" in capsys.readouterr().err
     assert main(["doctor", "--table=orders", f"--registry={file}"]) == 2

@@ -47,3 +47,46 @@ def test_a_damage_is_said_once_and_its_commands_name_the_table(tmp_path, capsys)
     assert command.replace(" ", "") in shown.replace(" ", ""), "a long path is broken where the line ends"
     assert main(["show", "table", f"--target-base-path={tmp_path}/orders", "--json"]) == 1
     assert len(json.loads(capsys.readouterr().out)["problems"]) == 1
+
+
+def test_a_timeline_that_cannot_be_read_has_advice_on_the_first_screen(tmp_path, capsys):
+    fill(create(tmp_path / "orders"))
+    commit = max((tmp_path / "orders/.hoodie/timeline").glob("*.commit"))
+    commit.write_bytes(b"")
+    file = registered(tmp_path, {"name": "orders"})
+    show = ["show", "table", "--table=orders", f"--registry={file}"]
+    assert main(show) == 1
+    shown = capsys.readouterr()
+    assert shown.out.startswith("advice\n  DAMAGE   The table cannot be read: Completed instant\n")
+    assert commit.name in shown.out.replace("\n           ", "")
+    assert shown.out.endswith(f"$ hudi-services doctor --table orders --registry {file}\n")
+    assert shown.err == ""
+    assert main([*show, "--json"]) == 1
+    values = json.loads(capsys.readouterr().out)
+    assert (values["error"], values["advice"][0]["kind"]) == ("CorruptTableError", "unreadable")
+
+
+def test_a_storage_that_does_not_answer_is_named_as_that(tmp_path, capsys, monkeypatch):
+    fill(create(tmp_path / "orders"))
+
+    def silent(*_arguments):
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr("hudi_services.operations.inspect.table_look.load_state", silent)
+    monkeypatch.setattr("hudi_services.operations.doctor.rounds.diagnose", lambda *_, **__: silent())
+    file = registered(tmp_path, {"name": "orders"})
+    title = f"The storage of {tmp_path}/orders does not answer"
+    for command in ("show table", "advise"):
+        assert main([*command.split(), "--table=orders", f"--registry={file}", "--json"]) == (command == "show table")
+        values = json.loads(capsys.readouterr().out)
+        [advice] = values["advice"] if command == "show table" else values["tables"][0]["advice"]
+        assert (advice["severity"], advice["text"]) == ("failed", f"The table cannot be read: {title}. Timed out.")
+        assert advice["fix"] == f"hudi-services show table --table orders --registry {file}"
+    assert main(["doctor", "--table=orders", f"--registry={file}", "--json"]) == 2, "it has looked at nothing"
+    [finding] = json.loads(capsys.readouterr().out)["tables"][0]["findings"]
+    assert (finding["check"], finding["severity"], finding["what"]) == ("unreachable", "warning", title)
+
+
+def test_a_mistake_of_the_command_stays_an_error(tmp_path, capsys):
+    assert main(["show", "table", "--target-base-path=nowhere://lake"]) == 2
+    assert "Cannot reach nowhere://lake" in capsys.readouterr().err

@@ -74,6 +74,9 @@ def test_a_table_that_cannot_be_read_keeps_the_alerts_of_before(tmp_path):
     assert alerts(tmp_path, summary=broken) == [
         ("advice", "unreadable", "it cannot be read: It is torn. Fix: hudi-services doctor --table orders")
     ]
+    error = {"title": "The storage does not answer", "fix": "", "cause": "", "obstacle": "storage", "command": ""}
+    [(_, _, silent)] = alerts(tmp_path, summary=replace(broken, error=error))
+    assert silent.endswith("Fix: hudi-services show table --table orders")
     said = Alerts.model_validate({"hooks": HOOKS, "advice": True, "unreadable": "1h"})
     found = advised(said, registry(tmp_path).table("orders"), broken, None, NOW)
     assert (found.troubles, found.blind) == ((), frozenset({("advice", "orders")}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 from hudi_services.entry.table import Table
+from hudi_services.operations.watch import table_round
 from hudi_services.operations.watch.table_round import look
 from tests.support.tables import create
 from tests.support.watched import write
@@ -32,4 +33,49 @@ def test_the_summary_has_the_most_urgent_advice_while_the_table_can_be_read(stor
     shutil.rmtree(tmp_path / "orders")
     look(entry, store, table.clock)
     [gone] = store.fleet()
-    assert (gone.health, gone.advice, gone.severity) == ("absent", "", "")
+    assert (gone.health, gone.severity, gone.fix) == ("absent", "damage", "")
+    assert gone.advice.startswith(f"There is no table at {tmp_path}/orders, where there was one, since ")
+
+
+def test_a_timeline_that_cannot_be_read_has_advice_that_names_its_file(store, tmp_path):
+    table = create(tmp_path / "orders")
+    entry = Table.model_validate({"name": "orders", "base_path": str(tmp_path / "orders")})
+    write(table)
+    look(entry, store, table.clock)
+    [commit] = (tmp_path / "orders/.hoodie/timeline").glob("*.commit")
+    whole = commit.read_bytes()
+    commit.write_bytes(b"")
+    look(entry, store, table.clock)
+    [torn] = store.fleet()
+    assert (torn.health, torn.severity, torn.fix) == ("unreadable", "damage", "hudi-services doctor --table orders")
+    assert f"{commit} is empty, since " in torn.advice
+    commit.write_bytes(whole)
+    look(entry, store, table.clock)
+    [well] = store.fleet()
+    assert (well.health, well.advice, well.fix, dict(well.error)) == ("ok", "", "", {})
+
+
+def test_a_storage_that_does_not_answer_and_a_missing_right_are_no_damage(store, tmp_path, monkeypatch):
+    table = create(tmp_path / "orders")
+    entry = Table.model_validate({"name": "orders", "base_path": str(tmp_path / "orders")})
+    write(table)
+    look(entry, store, table.clock)
+    for error, severity, title in (
+        (TimeoutError("timed out"), "failed", f"The storage of {tmp_path}/orders does not answer"),
+        (
+            PermissionError(13, "Permission denied", str(tmp_path / "orders")),
+            "failed",
+            "A right is missing for a look at the table",
+        ),
+    ):
+
+        def fail(*_arguments, error=error):
+            raise error
+
+        monkeypatch.setattr(table_round, "look_at", fail)
+        look(entry, store, table.clock)
+        [failed] = store.fleet()
+        assert (failed.health, failed.severity) == ("unreadable", severity)
+        assert failed.reason.startswith(f"{title}. Found: ")
+        assert failed.advice.startswith(f"The table cannot be read: {title}, since ")
+    assert failed.fix.startswith("sudo setfacl ")

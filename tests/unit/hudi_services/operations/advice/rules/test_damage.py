@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hudi_services.operations.advice.facts import Damage, Unreadable
 from hudi_services.operations.advice.model import Severity
 from hudi_services.operations.advice.rules.damage import damages, leftovers, unreadable
@@ -14,8 +16,8 @@ FIX = "run `hudi-services doctor --fix`, which writes it"
 def test_a_table_that_cannot_be_read_is_gone_or_is_not_there_yet():
     torn = Unreadable("hoodie.properties is empty.", "run `hudi-services rollback --instant 7`", since=AT_NINE)
     assert said(unreadable, unreadable=torn) == [
-        "The table cannot be read: hoodie.properties is empty, since 09:00 UTC. Run hudi-services rollback --instant 7. "
-        "$ hudi-services rollback --instant 7 --table orders"
+        "The table cannot be read: hoodie.properties is empty, since 09:00 UTC. Run hudi-services rollback --instant 7 "
+        "--table orders. $ hudi-services rollback --instant 7 --table orders"
     ]
     found = Unreadable("It is torn", cause="byte 7", since=AT_NINE)
     assert said(unreadable, unreadable=found)[0].startswith(
@@ -36,12 +38,28 @@ def test_a_table_that_cannot_be_read_is_gone_or_is_not_there_yet():
 
 def test_a_missing_right_is_no_damage_and_names_the_command_that_gives_it():
     fix = "give it the right, such as by `sudo setfacl -m u:eva:rwX /lake/orders`, or run as the owner"
-    denied = Unreadable("A right is missing", fix, "user eva may not use /lake/orders", denied=True)
+    command = "sudo setfacl -m u:eva:rwX /lake/orders"
+    denied = Unreadable(
+        "A right is missing", fix, "user eva may not use /lake/orders", obstacle="right", command=command
+    )
     [advice] = unreadable(facts(unreadable=denied))
     assert (advice.severity, advice.fix) == (Severity.FAILED, "sudo setfacl -m u:eva:rwX /lake/orders")
     assert (advice.detail, advice.remedy) == ("User eva may not use /lake/orders.", "Or run it as the owner.")
-    [of_store] = unreadable(facts(unreadable=Unreadable("A right is missing", "ask for it", denied=True)))
+    [of_store] = unreadable(facts(unreadable=Unreadable("A right is missing", "ask for `it`", obstacle="right")))
     assert (of_store.fix, of_store.remedy) == ("", "Ask for it.")
+
+
+def test_a_storage_that_does_not_answer_is_no_damage():
+    silent = Unreadable(
+        "The storage of s3://lake does not answer", "look whether it runs", "timeout", obstacle="storage"
+    )
+    [advice] = unreadable(facts(unreadable=silent))
+    assert (advice.severity, advice.detail, advice.remedy) == (Severity.FAILED, "Timeout.", "Look whether it runs.")
+    assert advice.fix == "hudi-services show table --table orders"
+    of_doctor = Damage("unreachable", "The storage does not answer", "try again", fixable=False, grave=False)
+    [seen] = leftovers(facts(damages=(of_doctor,)))
+    assert (seen.severity, seen.text) == (Severity.FAILED, "The storage does not answer")
+    assert said(leftovers, damages=(replace(of_doctor, looked_at=AT_NINE),)) == [], "a later look answers it"
 
 
 def test_findings_of_the_doctor_come_once_for_each_check():
