@@ -11,9 +11,10 @@ import fastavro
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, settings, strategies
 
 from hoodie.errors import SchemaConflictError
+from hoodie.formats import avro_columns
 from hoodie.formats.avro_columns import AvroColumns, AvroColumnsError
 from hoodie.formats.avro_rows import avro_block
 from hoodie.schema import arrow_to_avro, avro_to_arrow
@@ -58,6 +59,30 @@ def test_every_type_nested_and_null(table: pa.Table) -> None:
     )
 
 
+@settings(deadline=None, max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
+@given(tables(), strategies.integers(1, 3))
+def test_records_are_decoded_in_groups(table: pa.Table, rows: int) -> None:
+    schema = arrow_to_avro(table.schema, "t")
+    records = [{field.name: plain(row[field.name], field.type) for field in table.schema} for row in table.to_pylist()]
+    data, starts, ends = encode(schema, records)
+    decoder = AvroColumns(json.loads(schema), avro_to_arrow(schema))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(avro_columns, "_ROWS", rows)
+        assert decoder.decode(data, starts, ends).to_pylist() == one_by_one(records, schema)
+        if len(records) and ends[-1] > starts[-1]:
+            ends[-1] -= 1
+            with pytest.raises(AvroColumnsError):
+                decoder.decode(data, starts, ends)
+
+
+def one_by_one(records: list[dict], schema: str) -> list[dict]:
+    """Return the rows that the decoder gives of each record alone."""
+    rows = []
+    for record in records:
+        rows += AvroColumns(json.loads(schema), avro_to_arrow(schema)).decode(*encode(schema, [record])).to_pylist()
+    return rows
+
+
 @settings(deadline=None, max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(tables())
 def test_rows_are_encoded_as_fastavro_does(table: pa.Table) -> None:
@@ -86,17 +111,50 @@ def test_short_decimals_whose_bytes_do_not_lie_side_by_side() -> None:
 
 def test_many_rows_and_numbers_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hoodie.formats.avro_rows._SLICE_BYTES", 100)
-    numbers = [sign * ((1 << bits) + more) for bits in range(63) for sign in (1, -1) for more in (-1, 0)] + [-(1 << 63)]
-    table = pa.table({"n": pa.array(numbers, pa.int64()), "text": ["\u00e9" * (abs(n) % 70) for n in numbers]})
+    table = pa.table({"n": pa.array(NUMBERS, pa.int64()), "text": ["\u00e9" * (abs(n) % 70) for n in NUMBERS]})
     schema = arrow_to_avro(table.schema, "t")
     content = avro_block(table)
     starts, at = [], 8
-    for _ in numbers:
+    for _ in NUMBERS:
         starts.append(at + 4)
         at += 4 + struct.unpack_from(">i", content, at)[0]
     ends = np.array([*(start - 4 for start in starts[1:]), len(content)], np.int64)
     decoded = AvroColumns(json.loads(schema), avro_to_arrow(schema)).decode(content, np.array(starts, np.int64), ends)
     assert decoded.equals(table)
+
+
+NUMBERS = [sign * ((1 << bits) + more) for bits in range(63) for sign in (1, -1) for more in (-1, 0)] + [-(1 << 63)]
+
+
+def zigzag(number: int, spare: int = 0) -> bytes:
+    """A number as Avro writes it, with `spare` bytes that add nothing."""
+    left, content = (number << 1 ^ number >> 63) & ((1 << 64) - 1), []
+    while left >= 0x80:
+        content.append(left & 0x7F | 0x80)
+        left >>= 7
+    return bytes([*content, *([left | 0x80] + [0x80] * (spare - 1) + [0] if spare else [left])])
+
+
+def test_numbers_with_bytes_that_they_do_not_need() -> None:
+    decoder, _ = columns(("n", "long"), ("m", "long"))
+    pairs = [(n, spare) for n in NUMBERS for spare in range(11 - len(zigzag(n)))]
+    records = [zigzag(n, spare) + zigzag(-1) for n, spare in pairs]
+    ends = np.cumsum([len(record) for record in records])
+    starts = np.concatenate([[0], ends[:-1]])
+    assert decoder.decode(b"".join(records), starts, ends).to_pylist() == [{"n": n, "m": -1} for n, _ in pairs]
+    for n, _ in pairs:
+        long = zigzag(n, 11 - len(zigzag(n))) + zigzag(-1)
+        with pytest.raises(AvroColumnsError, match="more than 10 bytes"):
+            decoder.decode(long, np.array([0]), np.array([len(long)]))
+
+
+def test_records_in_any_order_and_with_others_between() -> None:
+    decoder, schema = columns(("s", "string"), ("b", "bytes"))
+    rows = [{"s": "é" * (n % 7), "b": bytes([n]) * (n % 5)} for n in range(20)]
+    data, starts, ends = encode(schema, rows)
+    chosen = np.array([19, 3, 4, 0, 11])
+    assert decoder.decode(data, starts[chosen], ends[chosen]).to_pylist() == [rows[n] for n in chosen]
+    assert decoder.decode(data, starts[::3], ends[::3]).to_pylist() == rows[::3]
 
 
 def columns(*fields: tuple[str, object]) -> tuple[AvroColumns, str]:
