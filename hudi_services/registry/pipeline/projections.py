@@ -42,7 +42,6 @@ def read_projection(text: str, *, in_utc: bool) -> Projection:
         raise ValueError(f"is no list of columns and expressions: it has {rest[0].strip('_').upper()}")
     columns: list[str] = []
     added: dict[str, str] = {}
-    named: list[Any] = []
     has_star = False
     for item in select.expressions:
         if isinstance(item, exp.Star) and not any(item.args.values()):
@@ -55,16 +54,13 @@ def read_projection(text: str, *, in_utc: bool) -> Projection:
                 raise ValueError(f"names a column {item.alias!r:.80}: names are of letters, digits and `_`")
             _refuse_twin(item.alias, added)
             added[item.alias] = value_text(item.this, in_utc=in_utc)
-            named += item.this.find_all(exp.Column)
         else:
             text = item.sql(dialect=FlinkCdc, comments=False)
             raise ValueError(f"has {text!r:.120} without a name: write {text:.80} AS and a name")
     for column in columns:
         _refuse_twin(column, added)
-    if not has_star:
-        if not columns:
-            raise ValueError("has no column of the table: the key has to be there")
-        _refuse_hidden(named, columns)
+    if not has_star and not columns:
+        raise ValueError("has no column of the table: the key has to be there")
     return Projection(() if has_star else tuple(dict.fromkeys(columns)), added)
 
 

@@ -78,33 +78,35 @@ class Masks:
                 fix=f"hash it: `{masked[0]}: hash` keeps keys apart",
             )
 
-    def kept(self, schema: pa.Schema) -> pa.Schema:
-        """Return the columns that are not dropped, with the types of the server."""
-        return pa.schema([column for column in schema if self.of(column.name) != "drop"])
+    def kept(self, schema: pa.Schema, inputs: frozenset[str] = frozenset()) -> pa.Schema:
+        """Return the columns that are not dropped, with the types of the server, and those in `inputs` (in small letters)."""
+        return pa.schema(
+            [column for column in schema if self.of(column.name) != "drop" or column.name.lower() in inputs]
+        )
 
-    def schema(self, schema: pa.Schema) -> pa.Schema:
-        """Return the columns after the masks."""
-        return pa.schema([self._field(column) for column in self.kept(schema)])
+    def schema(self, schema: pa.Schema, inputs: frozenset[str] = frozenset()) -> pa.Schema:
+        """Return the columns after the masks. `inputs` are as in `kept`."""
+        return pa.schema([self._field(column) for column in self.kept(schema, inputs)])
 
-    def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Return rows after the masks."""
+    def batch(self, rows: pa.RecordBatch, inputs: frozenset[str] = frozenset()) -> pa.RecordBatch:
+        """Return rows after the masks. `inputs` are as in `kept`."""
         if self.are_none:
             return rows
-        schema = self.schema(rows.schema)
+        schema = self.schema(rows.schema, inputs)
         return pa.record_batch([self._values(column.name, rows[column.name]) for column in schema], schema=schema)
 
-    def changes(self, changes: pa.Table) -> pa.Table:
-        """Return changes with images after the masks."""
+    def changes(self, changes: pa.Table, inputs: frozenset[str] = frozenset()) -> pa.Table:
+        """Return changes with images after the masks. `inputs` are as in `kept`."""
         for image in () if self.are_none else (BEFORE, AFTER):
-            masked = self.images(changes[image])
+            masked = self.images(changes[image], inputs)
             changes = changes.set_column(changes.schema.get_field_index(image), pa.field(image, masked.type), masked)
         return changes
 
-    def images(self, images: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Return rows in structs after the masks. Structs that are null stay null."""
+    def images(self, images: pa.ChunkedArray, inputs: frozenset[str] = frozenset()) -> pa.ChunkedArray:
+        """Return rows in structs after the masks. Structs that are null stay null. `inputs` are as in `kept`."""
         if self.are_none:
             return images
-        fields = list(self.schema(pa.schema(list(images.type))))
+        fields = list(self.schema(pa.schema(list(images.type)), inputs))
         chunks = [
             pa.StructArray.from_arrays(
                 [self._values(column.name, chunk.field(column.name)) for column in fields],

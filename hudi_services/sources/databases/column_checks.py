@@ -15,7 +15,7 @@ from hudi_services.sources.cdc.lake_columns import LakeColumns
 from hudi_services.sources.cdc.masks import Masks
 from hudi_services.sources.cdc.mysql.binlog.decoding import Choices, may_be_text
 from hudi_services.sources.cdc.mysql.catalog import CatalogTable
-from hudi_services.sources.cdc.mysql.source_columns import schema_with_source, widest
+from hudi_services.sources.cdc.mysql.source_columns import schema_with_source, widest_inputs
 from hudi_services.sources.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN
 from hudi_services.sources.cdc.row_filter import RowFilter
 from hudi_services.sources.databases.expressions import added_columns
@@ -86,16 +86,14 @@ class JoinedColumns:
         return known if known is not None else pa.schema([]), misfits
 
     def _with(self, known: pa.Schema | None, schema: pa.Schema, table: CatalogTable) -> pa.Schema:
-        self._lake.masks.check(schema.names, self._key(table), table.full_name)
-        self._lake.added.check(schema.names, table.full_name)
-        self._lake.filter.check(self._lake.masks.kept(schema), table.full_name)
+        self._lake.check_key(schema, self._key(table), table.full_name)
+        self._lake.check(schema, table.full_name)
         own = schema_with_source(schema) if self.rule.merge else schema
-        return widest(known, self._lake.masks.schema(own))
+        return widest_inputs(known, self._lake.masked(own), self._lake.unstored(own))
 
     def _key(self, table: CatalogTable) -> Sequence[str]:
-        """The columns of the record key that are the server's."""
-        key = self.rule.hoodie[RECORD_KEY_FIELDS.name].split(",") if self.rule.names_key else table.key
-        return [name for name in key if name.lower() not in self._lake.added.names]
+        """The columns of the record key."""
+        return self.rule.hoodie[RECORD_KEY_FIELDS.name].split(",") if self.rule.names_key else table.key
 
     @property
     def _lake(self) -> LakeColumns:

@@ -33,6 +33,11 @@ class ColumnExpressions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_statements", {name: _statement(name, text) for name, text in self.texts.items()})
 
+    @property
+    def inputs(self) -> Mapping[str, frozenset[str]]:
+        """The names in each expression, in small letters. Those of all columns that it reads are among them."""
+        return {name: statement.names for name, statement in self._statements.items()}
+
     def columns(self, schema: pa.Schema) -> pa.Schema:
         """Return the columns that they make of rows with the columns `schema`. Raises ConfigError where they do not fit."""
         return pa.schema([_column(name, text, schema) for name, text in self.texts.items()])

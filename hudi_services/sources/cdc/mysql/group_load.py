@@ -35,6 +35,7 @@ from hudi_services.sources.cdc.mysql.source_columns import (
     fitted_rows,
     schema_with_source,
     widest,
+    widest_inputs,
 )
 from hudi_services.sources.cdc.mysql.stored_rows import shared_keys
 from hudi_services.sources.cdc.mysql.table_source import TableSource
@@ -130,14 +131,17 @@ class MergedLoad:
     def _joinable(self, planned: Sequence[_Planned]) -> list[_Planned]:
         """The tables whose columns go together with those of the Hudi table. Without one, the columns of most tables count."""
         target = self.commits.target
-        known = target.schema if self.commits.stored is not None else None
+        stored = target.schema if self.commits.stored is not None else None
+        columns, read = target.columns(stored), None
+        known = columns.carried(stored) if stored is not None else None
         common = Counter((plan.table.schema, plan.table.key) for plan in planned)
         joinable = []
         for plan in sorted(planned, key=lambda plan: -common[plan.table.schema, plan.table.key]):
             try:
-                target.added.check(plan.table.schema.names, plan.source.full_name)
-                target.filter.check(target.masks.kept(plan.table.schema), plan.source.full_name)
-                known = widest(known, target.masks.schema(schema_with_source(plan.table.schema)))
+                columns.check(plan.table.schema, plan.source.full_name)
+                own = schema_with_source(plan.table.schema)
+                unstored = columns.unstored(columns.carried(own))
+                read, known = widest_inputs(read, columns.masked(own), unstored), widest(known, columns.carried(own))
                 joinable.append(plan)
             except HoodieError as error:
                 self.fail(plan.source, error)
@@ -146,7 +150,7 @@ class MergedLoad:
     def _schema(self, planned: Sequence[_Planned]) -> pa.Schema:
         schema: pa.Schema | None = None
         for columns in dict.fromkeys(plan.table.schema for plan in planned):
-            schema = widest(schema, schema_with_source(self.commits.target.masks.kept(columns)))
+            schema = widest(schema, schema_with_source(self.commits.target.columns().read(columns)))
         return schema
 
     def _keyed(self, planned: Sequence[_Planned], schema: pa.Schema) -> Iterator[_Planned]:

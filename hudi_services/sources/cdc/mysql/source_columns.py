@@ -41,6 +41,30 @@ def widest(known: pa.Schema | None, schema: pa.Schema) -> pa.Schema:
     return reconcile(known, schema)
 
 
+def widest_inputs(known: pa.Schema | None, schema: pa.Schema, unstored: frozenset[str]) -> pa.Schema:
+    """Return columns as `widest` does. Those that are `unstored` (names in small letters) have to mean the same in both.
+
+    The Hudi table does not say their type, so expressions get that of the tables whose rows happen to come together.
+    """
+    joined = widest(known, schema)
+    for field in known if known is not None else ():
+        kinds = (field.type, joined.field(field.name).type, *(one.type for one in schema if one.name == field.name))
+        if field.name.lower() in unstored and len(set(map(_printing, kinds))) > 1:
+            raise SchemaConflictError(
+                f"The column {field.name!r} has other types in other tables, and only an expression reads it",
+                found=" and ".join(map(str, dict.fromkeys(kinds))),
+                fix="give it one type at the server, or load this table into a Hudi table of its own",
+            )
+    return joined
+
+
+def _printing(kind: pa.DataType) -> object:
+    """A value that types share if equal values of them are the same in an expression."""
+    if pa.types.is_integer(kind):
+        return "integer"
+    return kind.scale if pa.types.is_decimal(kind) else kind
+
+
 def fitted_rows(rows: pa.Table, source: TableSource, schema: pa.Schema) -> pa.Table:
     """Return rows of `source` with the columns `schema`, which are the widest."""
     columns = {name: rows[name] for name in rows.schema.names}

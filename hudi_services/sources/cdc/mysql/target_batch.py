@@ -24,6 +24,7 @@ from hudi_services.sources.cdc.mysql.source_columns import (
     fitted_changes,
     schema_with_source,
     widest,
+    widest_inputs,
 )
 from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.mysql.target import UniqueKey, check_text_columns
@@ -120,8 +121,7 @@ class TargetBatch:
     def take(self, member: Member, changes: Changes) -> None:
         """Hold changes. Raises SchemaConflictError for columns that the Hudi table cannot take."""
         piece = changes.changes
-        self.target.added.check(changes.shape.schema.names, member.source.full_name)
-        self.target.filter.check(self.target.masks.kept(changes.shape.schema), member.source.full_name)
+        self.target.columns(self.schema).check(changes.shape.schema, member.source.full_name)
         if self.target.is_merged:
             self._join_columns(changes.shape)
             piece = changes_with_source(piece, member.source)
@@ -134,11 +134,12 @@ class TargetBatch:
         name = (shape.database, shape.table)
         if self._images is not None and self._shapes.get(name) == shape:
             return
-        masks = self.target.masks
-        schema = schema_with_source(masks.kept(shape.schema))  # types of others need not go together
+        columns = self.target.columns()
+        schema = schema_with_source(columns.read(shape.schema))  # types of others need not go together
         # With masks the columns have other types in the table.
-        images = widest(self._images or (self.schema if masks.are_none else None), schema)
-        widest(self.schema, masks.schema(schema))
+        known = columns.carried(self.schema) if columns.masks.are_none else None
+        images = widest_inputs(self._images or known, schema, columns.unstored(self.schema))
+        widest(columns.carried(self.schema), columns.carried(schema))
         self._images = images
         self._shapes[name] = shape
 
@@ -224,24 +225,33 @@ class TargetBatch:
 
     def check_text(self, columns: pa.Schema) -> None:
         """Raise ConfigError for columns that are text in the table and dates or bytes here, or the other way round."""
-        check_text_columns(self.schema, self.target.masks.schema(columns))
+        check_text_columns(self.schema, self.target.columns().carried(columns))
 
     def columns(self) -> pa.Schema:
-        """The data columns of the table, with those of changes that wait."""
-        names = set(self.schema.names)
-        return pa.schema([*self.schema, *(field for field in self._images or () if field.name not in names)])
+        """The columns of the server on which rows of the table depend, with those of changes that wait.
+
+        The table says the types of those that it has from the server.
+        """
+        columns = self.target.columns()
+        unknown = [pa.field(name, pa.null()) for name in sorted(columns.unstored(self.schema))]
+        fields = {field.name: field for field in (*(self._images or ()), *unknown, *columns.carried(self.schema))}
+        return pa.schema(fields.values())
 
     def filled(self, source: TableSource, names: list[str]) -> set[str]:
-        """Return which of the columns may have values in rows of a source: in a table of one source all of them.
+        """Return which of the columns may have values in rows of a source: in a table of one source all of them, and
+        those that are not stored.
 
         A table of several sources is read, once for each column until the next commit.
         """
         if not self.target.is_merged:
             return set(names)
-        unknown = [name for name in names if name not in self._filled]
+        unstored = self.target.columns().unstored(self.schema)
+        hidden = {name for name in names if name.lower() in unstored}
+        stored = [name for name in names if name not in hidden]
+        unknown = [name for name in stored if name not in self._filled]
         if unknown:
             self._filled |= self.target.filled(unknown)
-        return {name for name in names if (source.database, source.name) in self._filled[name]}
+        return hidden | {name for name in stored if (source.database, source.name) in self._filled[name]}
 
     def join(self, member: Member) -> None:
         """Add a member."""

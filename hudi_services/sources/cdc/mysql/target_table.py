@@ -126,9 +126,8 @@ class TargetTable:
         key = ",".join(key_columns)
         key_fields = str(self.options.get(RECORD_KEY_FIELDS.name, key))
         fields = [field for field in dict.fromkeys([*self._first_key, *key_fields.split(",")]) if field]
-        self.masks.check(columns.names, [field for field in fields if field.lower() not in self.added.names], name)
-        self.added.check(columns.names, name)
-        self.filter.check(self.masks.kept(columns), name)
+        self.columns().check_key(columns, fields, name)
+        self.columns().check(columns, name)
         with suppress(TableNotFoundError):
             table = HoodieTable.open(self.base_path, engine=self.engine)
             check_text_columns(table.stored_schema, self.columns(table.stored_schema).schema(columns))
@@ -283,7 +282,8 @@ class TargetTable:
         sources have now. Raises SourceError where another table has their keys.
         """
         known = schema if schema is not None else changes_schema(self.schema)
-        self.write_parts(parts, known, None, before, after, emptied, size=size, are_all=are_all)
+        of_lake = schema is None
+        self.write_parts(parts, known, None, before, after, emptied, size=size, are_all=are_all, of_lake=of_lake)
 
     def write_parts(
         self,

@@ -88,7 +88,7 @@ class Comparison:
                 ("lake", self.lake.batches()),
             )
         )
-        return ComparedRows(server, lake, self.key)
+        return ComparedRows(server, lake, self.key, not self.keeps_values)
 
     def updated(self, compared: ComparedRows, now: TableState, folder: Path) -> ComparedRows:
         """Return the rows with those of the lake as it is `now`. Raises what `later_rows` raises."""
@@ -100,17 +100,23 @@ class Comparison:
         )
         return replace(compared, before=before, after=after)
 
+    @property
+    def keeps_values(self) -> bool:
+        """True where the rows of both sides have the values of the server."""
+        return self.columns.keep_values(self.snapshot.table.schema)
+
     def _of_lake(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        return rows if self.columns.keep_values else self.columns.batch(rows)
+        return rows if self.keeps_values else self.columns.batch(rows)
 
 
 @dataclass(frozen=True)
 class ComparedRows:
-    """Rows of both sides in local files."""
+    """Rows of both sides in local files: as the server has them, or `of_lake`, as the Hudi table gets them."""
 
     server: Spool
     lake: Spool
     key: tuple[str, ...]
+    of_lake: bool
     before: Spool | None = None  # rows of the lake that others have changed or deleted since it was read
     after: Spool | None = None  # those that they wrote
 

@@ -188,7 +188,7 @@ class EqualityCheck:
         report = self._report(position, state, rows)
         with self._comparison(rows, state) as (comparison, folder):
             chunks = None
-            if comparison.columns.keep_values:
+            if comparison.keeps_values:
                 of_server, of_lake = comparison.sums()
                 report.rows, report.lake_rows = of_server.total, of_lake.total
                 chunks = of_server.differing(of_lake)
@@ -222,7 +222,9 @@ class EqualityCheck:
     def _comparison(self, rows: Snapshot, state: TableState) -> Iterator[tuple[Comparison, Path]]:
         """The comparison, and a folder for its rows that goes with the block."""
         key, columns = state.properties.record_key_fields, self._target.columns(self._target.schema)
-        schema = rows.table.schema if columns.keep_values else columns.schema(rows.table.schema)
+        schema = rows.table.schema
+        if not columns.keep_values(schema):
+            schema = columns.schema(schema)
         if missing := [name for name in key if name not in schema.names]:
             raise SourceError(
                 f"The table {self._source.source} has no column {', '.join(missing)} any more, the record key of its Hudi table",
@@ -269,7 +271,7 @@ class EqualityCheck:
                 fix="load all rows again: `hudi-services cdc load … --start-fresh`",
             )
         schema = changes_schema(compared.server.schema)
-        of_lake = not self._target.columns().keep_values
+        of_lake = compared.of_lake
         unique = None if of_lake else key  # hashes are not the values of the server's key
 
         def changes() -> Iterator[pa.Table]:

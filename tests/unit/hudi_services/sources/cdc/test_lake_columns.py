@@ -18,8 +18,24 @@ COLUMNS = LakeColumns(Masks({"email": "mask"}), ADDED)
 def test_expressions_see_masked_values_only():
     rows = pa.record_batch({"email": ["ann@example.com"]})
     assert COLUMNS.batch(rows).to_pylist() == [{"email": "***", "copy": "= ***"}]
-    with pytest.raises(ConfigError, match="'copy' cannot be used"):
-        LakeColumns(Masks({"email": "drop"}), ADDED).schema(rows.schema)
+    assert LakeColumns(Masks({"email": "drop"}), ADDED).batch(rows).to_pylist() == [{"copy": "= ann@example.com"}]
+
+
+def test_columns_that_the_table_does_not_have_from_the_server():
+    added = AddedColumns(ColumnExpressions({"email": "upper(email)", "n": "length(note) + id"}))
+    columns = LakeColumns(Masks(only=frozenset(["id", "email", "x"])), added)
+    server = pa.schema([("id", pa.int32()), ("email", pa.string()), ("note", pa.string()), ("y", pa.string())])
+    assert columns.read(server).names == ["id", "email", "note"]
+    assert columns.schema(server).names == ["id", "email", "n"]
+    assert columns.carried(server).names == columns.carried(columns.schema(server)).names == ["id"]
+    assert columns.unstored(columns.schema(server)) == {"email", "note", "n"}
+    columns.check(server, "db.t")
+    with pytest.raises(ConfigError, match="'n' cannot be used"):
+        columns.check(pa.schema([server.field("id"), server.field("email")]), "db.t")
+    with pytest.raises(ConfigError, match="'email' is a part of the key"):
+        columns.check_key(server, ["id", "email"], "db.t")
+    assert not LakeColumns(NO_MASKS, added).keep_values(server)
+    assert LakeColumns(NO_MASKS, ADDED).keep_values(server)
 
 
 def test_another_way_to_make_columns_is_refused():

@@ -55,6 +55,18 @@ def test_expressions_have_to_fit_the_columns_of_all(added, refused):
     assert list(joined.misfits(frozenset(one.full_name for one in TABLES))) == []
 
 
+def test_columns_that_only_expressions_read_are_in_each_table_with_one_type():
+    tables = [table("s1", id="int(11)", v="float"), table("s2", id="int(11)", v="double"), table("s3", id="int(11)")]
+    chosen = rule(columns=["ID"], add_columns={"w": "CAST(v AS VARCHAR)"})
+    reasons = {misfit.table.name: misfit.reason for misfit in JoinedColumns(chosen, tables).misfits(frozenset())}
+    assert "'w' cannot be used" in reasons.pop("s3")
+    assert ["other types in other tables" in reason for reason in reasons.values()] == [True]
+    assert JoinedColumns(chosen, tables[:1]).schema.names == ["_source_database", "_source_table", "id", "w"]
+    replaced = rule(add_columns={"v": "CAST(v AS VARCHAR)"})
+    assert JoinedColumns(replaced, tables[:1]).schema.field("v").type == "string"
+    assert [misfit.table.name for misfit in JoinedColumns(replaced, tables[1:]).misfits(frozenset())] == ["s3"]
+
+
 def test_chosen_columns_leave_out_the_others():
     chosen = rule(columns=["ID", "n"], add_columns={"twice": "n * 2"})
     joined = JoinedColumns(chosen, TABLES)
@@ -62,7 +74,8 @@ def test_chosen_columns_leave_out_the_others():
     assert joined.schema.names == ["_source_database", "_source_table", "id", "n", "twice"]
     for said, words in (
         ({"columns": ["n"]}, "'id' is a part of the key of b.s3"),
-        ({"columns": ["id"], "add_columns": {"long": "length(v)"}}, "'long' cannot be used: length(v)"),
+        ({"columns": ["id"], "add_columns": {"long": "length(w)"}}, "'long' cannot be used: length(w)"),
+        ({"add_columns": {"id": "id * 2"}}, "'id' is a part of the key of b.s3, so no expression can take its place"),
         ({"columns": ["id"], "where": "v > 'a'"}, "cannot be filtered by v > 'a'"),
     ):
         [misfit] = JoinedColumns(rule(**said), TABLES[2:3]).misfits(frozenset())
