@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from sqlglot import exp
@@ -26,6 +26,7 @@ from hudi_services.sources.cdc.mysql.columns import declared_table
 from hudi_services.sources.cdc.mysql.connection import connected
 from hudi_services.sources.cdc.mysql.snapshot import snapshot
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog
+from hudi_services.sql.server_query import server_query
 
 MAX_BYTES = 1 << 30
 """Bytes of a server's table that a query reads at most."""
@@ -97,13 +98,13 @@ class CatalogQueries:
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
         for table in tables_read(query):
             if table.catalog:
-                yield table, self._source(session, table, meta=meta)
+                yield table, self._source(session, query, table, meta=meta)
             elif session.is_known(table):
                 entry = session.entry(table)
                 table_snapshot = Snapshot(moment_of(table), entry.read_optimized)
                 yield table, HoodieDataset(session.open(entry), table_snapshot, meta_columns=meta)
 
-    def _source(self, session: Session, table: exp.Table, *, meta: bool) -> Source:
+    def _source(self, session: Session, query: exp.Query, table: exp.Table, *, meta: bool) -> Source:
         catalog = self.catalog(table.catalog)
         if isinstance(catalog, LakeCatalog):
             entry = lake_entry(catalog, table)
@@ -113,22 +114,27 @@ class CatalogQueries:
             raise SqlError(
                 f"A server has no rows of an earlier time: {table.sql(dialect=DIALECT)}", fix="leave AS OF out"
             )
-        return self._rows(catalog, table)
+        return self._rows(catalog, query, table)
 
-    def _rows(self, catalog: ServerCatalog, table: exp.Table) -> pa.Table:
-        """All rows of a server's table at one moment. Raises SqlError for more than `MAX_BYTES`."""
+    def _rows(self, catalog: ServerCatalog, query: exp.Query, table: exp.Table) -> pa.Table:
+        """The part of a server's table that a query needs, at one moment. Raises SqlError for more than `MAX_BYTES`."""
         with snapshot(catalog.name, catalog.server, self.environ, table.db, table.name) as rows:
+            needed = server_query(query, table, rows.table)
+            if not needed.columns and not needed.condition:
+                [[count]] = rows.answer(f"SELECT COUNT(*) FROM {rows.table.quoted_name}")
+                return pa.table({rows.table.columns[0].name: pa.repeat(True, count)})
             batches, size = [], 0
-            for batch in rows.rows:
+            narrow = replace(rows, table=needed.narrowed(rows.table))
+            for batch in narrow.rows_where(needed.condition):
                 batches.append(batch)
                 size += batch.nbytes
                 if size > MAX_BYTES:
                     raise SqlError(
                         f"The table {table.db}.{table.name} of the server is too large for a query here",
                         found=f"more than {size_of(MAX_BYTES)}",
-                        fix="load it, and query its Hudi table",
+                        fix="compare its columns with numbers, dates or texts in WHERE, or load it, and query its Hudi table",
                     )
-            return pa.Table.from_batches(batches, rows.table.schema)
+            return pa.Table.from_batches(batches, narrow.table.schema)
 
 
 def lake_entry(lake: LakeCatalog, table: exp.Table) -> Entry:

@@ -8,6 +8,7 @@ from hoodie.errors import HoodieError
 from hoodie.sql import connect
 from hudi_services.sql import catalog_queries
 from hudi_services.sql.database_statements import DatabaseStatements
+from hudi_services.sql.server_query import ServerQuery
 
 pytestmark = pytest.mark.process
 
@@ -60,7 +61,76 @@ def test_names_that_lead_nowhere_and_large_tables_are_refused(db, monkeypatch):
             db.sql(text)
     monkeypatch.setattr(catalog_queries, "MAX_BYTES", 10)
     with pytest.raises(HoodieError, match="too large for a query"):
-        db.sql("select count(*) from shop.queried.`sb-1`")
+        db.sql("select * from shop.queried.`sb-1`")
+
+
+HARD = """
+CREATE TABLE queried.hard (id INT PRIMARY KEY, n BIGINT, m DECIMAL(9,2), d DATE, v VARCHAR(9), c CHAR(9) CHARSET latin1)
+"""
+ROWS = """
+INSERT INTO queried.hard VALUES (1, -5, 1.50, '2026-01-01', 'a', 'a'), (2, NULL, NULL, '0000-00-00', 'A', 'A '),
+(3, 9007199254740993, 1.49, NULL, 'a ', 'a '), (4, 0, 0, '2026-01-02', NULL, NULL), (5, 5, -1.50, '0000-00-00', '', '')
+"""
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from {} where id > 2 and n is null",
+        "select id, v from {} where n = 9007199254740992 or n = 9007199254740993",
+        "select id from {} where n = 9007199254740993",
+        "select id, m from {} where m >= 1.5",
+        "select id from {} where m in (1.49, -1.5)",
+        "select id from {} where d < '2026-01-02'",
+        "select id from {} where d <> date '2026-01-01'",
+        "select id from {} where d is null",
+        "select id from {} where d is not null",
+        "select id, v from {} where v = 'a'",
+        "select id, c from {} where c in ('a', 'A')",
+        "select id from {} where v <> 'a'",
+        "select count(*), count(v) from {} where n between -5 and 5",
+        "select count(*) from {}",
+        "select o.id, s.id from own o full join {} s on s.id = o.id where s.n = 5 or s.id is null",
+        "select o.id, s.id from own o left join {} s on s.id = o.id and s.n = 5 where s.id is null",
+        "select s.id, o.id from {} s left join own o on s.id = o.id where s.n is null and s.id in (2, 3)",
+    ],
+)
+def test_the_server_leaves_out_only_rows_that_the_query_would(db, server, query, monkeypatch):
+    server.run("SET SESSION sql_mode = ''", "DROP TABLE IF EXISTS queried.hard", HARD, ROWS)
+    pushed = sorted(db.sql(query.format("shop.queried.hard")).rows(), key=str)
+
+    def everything(_query, _table, declared):
+        return ServerQuery(declared.columns, "")
+
+    monkeypatch.setattr(catalog_queries, "server_query", everything)
+    assert pushed == sorted(db.sql(query.format("shop.queried.hard")).rows(), key=str)
+
+
+def test_the_server_sends_only_rows_and_columns_that_a_query_needs(db, server, monkeypatch):
+    values = ", ".join(f"({number}, '{'x' * 90}')" for number in range(1000))
+    server.run(
+        "CREATE TABLE queried.wide (id INT PRIMARY KEY, v VARCHAR(99))", f"INSERT INTO queried.wide VALUES {values}"
+    )
+    monkeypatch.setattr(catalog_queries, "MAX_BYTES", 8000)
+    with pytest.raises(HoodieError, match="too large for a query"):
+        db.sql("select * from shop.queried.wide")
+    assert db.sql("select sum(id) from shop.queried.wide").rows() == [(499500,)]
+    assert len(db.sql("select * from shop.queried.wide where id >= 950").rows()) == 50
+    assert db.sql("select count(*) from shop.queried.wide").rows() == [(1000,)]
+    monkeypatch.undo()
+    counters = "SHOW GLOBAL STATUS WHERE variable_name IN ('Handler_read_next', 'Handler_read_rnd_next')"
+
+    def read(query):
+        with server.connection("queried") as connection, connection.cursor() as cursor:
+            cursor.execute(counters)
+            before = sum(int(value) for _, value in cursor.fetchall())
+            assert len(db.sql(query).rows()) == 1
+            cursor.execute(counters)
+            return sum(int(value) for _, value in cursor.fetchall()) - before
+
+    assert (
+        read("select max(v) from shop.queried.wide") - read("select max(v) from shop.queried.wide where id > 998") > 900
+    )
 
 
 def test_a_server_in_use(db):
