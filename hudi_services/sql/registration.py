@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from hoodie.errors import CatalogError, HoodieError, TableNotFoundError
 from hoodie.model.outcome import ServiceOutcome
@@ -10,13 +10,16 @@ from hoodie.model.place import identity
 from hoodie.sql.catalog import Catalog
 from hoodie.sql.names import TableName
 from hoodie.sql.warehouse import Warehouse
+from hoodie.sync.run import last_commit_properties
+from hoodie.table import HoodieTable
 from hudi_services.sql.server_catalog import LakeCatalog
 
 
 def register_tables(lake: LakeCatalog, base_paths: Iterable[str]) -> tuple[ServiceOutcome, ...]:
     """Make the entries of tables equal to them, and return the failures. A folder finds its tables without entries.
 
-    Each run does so for all tables of the metastore's databases, also without new commits: an earlier run may have failed.
+    Each run looks at all tables of the metastore's databases, also without new commits: an earlier run may have failed. It leaves
+    out those whose entry has the last commit, which a sync notes at its end.
     """
     if isinstance(lake.catalog, Warehouse):
         return ()
@@ -32,6 +35,7 @@ def _failures(catalog: Catalog, base_paths: Iterable[str]) -> Iterator[ServiceOu
     except HoodieError as error:
         yield _failure("No table is registered", error)
         return
+    registered: dict[str, dict[str, tuple[str, dict[str, str]]]] = {}
     for base_path in base_paths:
         folder, _, name = base_path.rstrip("/").rpartition("/")
         database = databases.get(identity(folder))
@@ -39,13 +43,24 @@ def _failures(catalog: Catalog, base_paths: Iterable[str]) -> Iterator[ServiceOu
             continue  # a statement about another catalog loads it
         table = TableName(database, name.lower())
         try:
-            catalog.register(table, base_path)
+            if database not in registered:
+                registered[database] = catalog.registered(database)
+            if not _is_registered(registered[database].get(table.name), base_path):
+                catalog.register(table, base_path)
         except TableNotFoundError:
             continue  # its load has failed, and is reported
         except HoodieError as error:
             yield _failure(f"Table {table} is not registered", error)
             if isinstance(error, CatalogError) and not _answers(catalog):
                 return
+
+
+def _is_registered(entry: tuple[str, Mapping[str, str]] | None, base_path: str) -> bool:
+    """True if the entry of a table, its place and properties, was synced after the last commit. Raises TableNotFoundError."""
+    if entry is None or identity(entry[0]) != identity(base_path):
+        return False
+    noted = last_commit_properties(HoodieTable.open(base_path).state())
+    return bool(noted) and all(entry[1].get(name) == value for name, value in noted.items())
 
 
 def _answers(catalog: Catalog) -> bool:

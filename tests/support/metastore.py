@@ -7,6 +7,8 @@ import socket
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from pymetastore.hive_metastore import ThriftHiveMetastore
 from pymetastore.hive_metastore import ttypes as hive
@@ -20,12 +22,12 @@ _COLUMNS = [hive.FieldSchema(name="id", type="string", comment="")]
 class MemoryMetastore:
     """`broken`: names of calls that fail inside of it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.databases = {"default": hive.Database(name="default", locationUri=f"file:{folder}/warehouse")}
-        self.tables = {}
-        self.broken = set()
-        self._sockets = set()
+        self.tables: dict[tuple[str, str], Any] = {}
+        self.broken: set[str] = set()
+        self._sockets: set[Any] = set()
         self._listening = TServerSocket("127.0.0.1", 0)
         self._listening.listen()
         self.uri = f"thrift://127.0.0.1:{self._listening.handle.getsockname()[1]}"
@@ -42,13 +44,13 @@ class MemoryMetastore:
         self.tables[database, name] = table
         return table
 
-    def hang_up(self):
+    def hang_up(self) -> None:
         """All connections end, as those of a server that is started again."""
         for each in list(self._sockets):
             with suppress(OSError, AttributeError):  # it has just ended
                 each.handle.shutdown(socket.SHUT_RDWR)
 
-    def stop(self):
+    def stop(self) -> None:
         self._listening.handle.shutdown(socket.SHUT_RDWR)  # ends the waiting of accept
         self._listening.close()
         self.hang_up()

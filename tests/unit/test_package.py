@@ -67,6 +67,7 @@ MODULES = (
     "verify",
     "database_lag",
     "database_day",
+    "registration",
 )
 # Each module in a process of its own, as `python -m` starts it. Their parent has loaded what most of them load.
 HELP = """

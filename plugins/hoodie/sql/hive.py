@@ -177,6 +177,24 @@ class HiveCatalog:
         entry = self.find(name)
         run_sync(HoodieTable.open(location).state(), self._sync(name, {}) if entry is None else entry.defaults)
 
+    def registered(self, database: str) -> dict[str, tuple[str, dict[str, str]]]:
+        """Return the places and the properties of the Hudi tables of a database, by their names, in few calls.
+
+        Tables with two entries, snapshot and read-optimised, are left out.
+        """
+        names = self._names(database)
+        alone = [name for name in names if not {f"{name}_ro", f"{name}_rt"} & set(names)]
+        tables = (
+            table
+            for start in range(0, len(alone), _AT_ONCE)
+            for table in self._tables(database, alone[start : start + _AT_ONCE])
+        )
+        return {
+            table.tableName: (storage_of(table.sd.location).base_path, {**(table.parameters or {})})
+            for table in tables
+            if _is_of_hudi(table)
+        }
+
     def change(self, entry: Entry) -> None:
         """Keep the options and the comment as properties of the table."""
         table = self._table(entry.name)

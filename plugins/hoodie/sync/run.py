@@ -132,14 +132,17 @@ def _table_plan(
     if table.current is not None and not actions and options[keys.CONDITIONAL]:
         return []
     remembered = table.current.properties if table.current is not None else {}
-    memory = {**_last_commit(state), **({EXTRACTOR_PROPERTY: extractor.java_class} if inferred else {})}
+    memory = {**last_commit_properties(state), **({EXTRACTOR_PROPERTY: extractor.java_class} if inferred else {})}
     news = {key: value for key, value in memory.items() if remembered.get(key) != value}
     # Last: a sync that dies before it begins again from the same commit.
     return [*actions, SetProperties(desired, news)] if news else actions
 
 
-def _last_commit(state: TableState) -> dict[str, str]:
-    """Hudi's record of the last commit; in version 6 a commit was complete when its file was last changed."""
+def last_commit_properties(state: TableState) -> dict[str, str]:
+    """Return Hudi's record of the last commit, the last properties that a sync sets.
+
+    In version 6 a commit was complete when its file was last changed.
+    """
     last = state.timeline.last_commit
     if last is None:
         return {}

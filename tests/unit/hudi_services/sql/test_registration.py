@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
+from hoodie import HoodieTable
 from hoodie.sql import connect
 from hoodie.sql.hive import HiveCatalog
 from hudi_services.sql.registration import register_tables
@@ -57,6 +59,25 @@ def test_a_failure_is_made_good_by_the_next_run_without_a_commit(lake, metastore
     metastore.broken.clear()
     assert messages(lake, *paths) == []
     assert sorted(metastore.tables) == [("shop", "a"), ("shop", "b")]
+
+
+def test_tables_without_new_commits_are_asked_for_together(lake, metastore, tmp_path, monkeypatch):
+    paths = [made(tmp_path, name) for name in ("a", "b", "c")]
+    assert messages(lake, *paths) == []
+    asked = []
+    register = HiveCatalog.register
+    monkeypatch.setattr(
+        HiveCatalog, "register", lambda self, name, path: asked.append(name.name) or register(self, name, path)
+    )
+    assert messages(lake, *paths) == []
+    assert asked == []
+    HoodieTable.open(paths[0]).write(pa.table({"id": [2]}), "upsert")
+    del metastore.tables["shop", "b"]
+    metastore.tables["shop", "c"].sd.location = f"file:{tmp_path}/moved"
+    [failure] = messages(lake, *paths)
+    assert "Table shop.c is not registered" in failure
+    assert asked == ["a", "b", "c"]
+    assert sorted(metastore.tables) == [("shop", "a"), ("shop", "b"), ("shop", "c")]
 
 
 def test_a_metastore_that_is_down_is_asked_once(lake, metastore, tmp_path):
