@@ -1,8 +1,8 @@
 """The same work here and elsewhere, on the same input, one side after the other; prints seconds and ratios.
 
 python -m benchmarks.bench [WORK ...]: trips, trips-mor, wide, wide-mor, bootstrap, sql, clustering, changes and stream-sink are
-beside Apache Hudi, debezium and debezium-mor beside Debezium's engine with Hudi's sink, delta is beside delta-rs, many-files,
-two-writers and indexes are ours alone. Without one: trips wide wide-mor delta.
+beside Apache Hudi, debezium, debezium-mor and debezium-tables beside Debezium's engine with Hudi's sink, delta is beside
+delta-rs, many-files, two-writers and indexes are ours alone. Without one: trips wide wide-mor delta.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks import (
     change_feed,
     debezium_comparison,
+    debezium_tables,
     delta_comparison,
     hudi_comparison,
     indexes,
@@ -43,6 +44,7 @@ WORKS: dict[str, Callable[[argparse.Namespace], int]] = {
     "stream-sink": stream_sink.report,
     "debezium": partial(debezium_comparison.compare, "COPY_ON_WRITE"),
     "debezium-mor": partial(debezium_comparison.compare, "MERGE_ON_READ"),
+    "debezium-tables": partial(debezium_tables.compare, "COPY_ON_WRITE"),
 }
 USUAL = ("trips", "wide", "wide-mor", "delta")
 
@@ -57,6 +59,7 @@ def main() -> int:
     parser.add_argument("--memory", default="4g", help="heap of each side's JVM")
     parser.add_argument("--batches", type=int, default=110, help="micro-batches of 1,000 rows of stream-sink")
     parser.add_argument("--changes", type=int, default=200_000, help="row events of debezium after its first load")
+    parser.add_argument("--tables", type=int, default=100, help="tables of debezium-tables")
     parser.add_argument("--runs", type=int, default=1, help="runs of each side, alternating; medians are printed")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "bench")
     options = parser.parse_args()

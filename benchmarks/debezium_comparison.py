@@ -38,10 +38,9 @@ ONE_BATCH = "the same in one batch"  # not a stream: the least that the peer can
 ROWS_OF_TABLE = 1_000_000
 TRANSACTION = {"updates": 800, "inserts": 100, "deletes": 100}  # row events
 WARM = 1000  # rows that the engine reads before the clock starts
-ENGINE_MEMORY = "2g"
 REACH = 5  # times as fast
 SNAPSHOT, BINLOG = "snapshot", "binlog"
-_USER = (
+USER = (
     f"CREATE USER {debezium_engine.USER} IDENTIFIED BY '{debezium_engine.PASSWORD}'",
     f"GRANT SELECT, RELOAD, SHOW DATABASES, REPLICATION SLAVE, BINLOG MONITOR ON *.* TO {debezium_engine.USER}",
 )
@@ -107,15 +106,30 @@ class OurSide:
     """`hudi-services cdc load`, from the start of its process to its end."""
 
     def __init__(self, server: MariaDB, folder: Path, kind: str) -> None:
-        self.table, self._registry = folder / "table", folder / "tables.yaml"
-        self._registry.write_text(_REGISTRY)
+        self.table = folder / "table"
         options = (f"hoodie.table.type={kind}", *_OURS)
-        self._command = [*our_command("hudi_services"), "cdc", "load", "shop", "bench.t"]
-        self._command += ["--target-base-path", str(self.table), "--registry", str(self._registry)]
-        self._command += [word for option in options for word in ("--hoodie-conf", option)]
-        self._environment = {**os.environ, "AIRFLOW_CONN_BENCH": server.url}
+        words = ["load", "shop", "bench.t", "--target-base-path", str(self.table)]
+        words += [word for option in options for word in ("--hoodie-conf", option)]
+        self._command = OurCommand(server, folder, _REGISTRY, words)
 
     def load(self, step: str, events: int, measured: Measured) -> None:
+        self._command.run(step, measured)
+
+    def rows(self) -> pa.Table:
+        return HoodieTable.open(str(self.table)).read()
+
+
+class OurCommand:
+    """A command `hudi-services cdc`, a new process each time."""
+
+    def __init__(self, server: MariaDB, folder: Path, registry: str, words: Sequence[str]) -> None:
+        path = folder / "tables.yaml"
+        path.write_text(registry)
+        self._command = [*our_command("hudi_services"), "cdc", *words, "--registry", str(path)]
+        self._environment = {**os.environ, "AIRFLOW_CONN_BENCH": server.url}
+
+    def run(self, step: str, measured: Measured) -> None:
+        """Run it, and measure it as a step. Raises CalledProcessError where it fails."""
         start = time.perf_counter()
         process = subprocess.Popen(self._command, env=self._environment, stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
@@ -125,9 +139,6 @@ class OurSide:
             raise subprocess.CalledProcessError(process.returncode, self._command)
         measured.processor[step] = usage.ru_utime + usage.ru_stime
         measured.peak_memory = max(measured.peak_memory, usage.ru_maxrss << 10)
-
-    def rows(self) -> pa.Table:
-        return HoodieTable.open(str(self.table)).read()
 
 
 class DebeziumSide:
@@ -180,7 +191,9 @@ def _debezium_side(
     of_sink += [options.memory, str(peer_env.BUNDLES[HUDI]), metadata]
     with (
         Program(
-            of_engine, {**program_environment(str(python)), "JAVA_TOOL_OPTIONS": f"-Xmx{ENGINE_MEMORY}"}, folder
+            of_engine,
+            {**program_environment(str(python)), "JAVA_TOOL_OPTIONS": f"-Xmx{debezium_engine.MEMORY}"},
+            folder,
         ) as engine,
         Program(of_sink, program_environment(of_sink[0]), folder) as sink,
     ):
@@ -194,7 +207,7 @@ def _run(side: Loader, kind: str, folder: Path, options: argparse.Namespace) -> 
     folder.mkdir(parents=True)
     server = MariaDB({"innodb-buffer-pool-size": "1G"})
     try:
-        server.run("CREATE DATABASE bench", TABLE, *_USER, ROWS.format(rows=WARM))
+        server.run("CREATE DATABASE bench", TABLE, *USER, ROWS.format(rows=WARM))
         server.run("RENAME TABLE bench.t TO bench.warm", TABLE, ROWS.format(rows=rows), "ANALYZE TABLE bench.t")
         with side(server, folder, kind, options) as loader:
             measured = Measured()
@@ -225,7 +238,7 @@ def compare(kind: str, options: argparse.Namespace) -> int:
     peers = [name for name in sides if name != OURS]
     events = {SNAPSHOT: options.rows or ROWS_OF_TABLE, BINLOG: options.changes}
     head = f"{events[SNAPSHOT]:,} rows, {events[BINLOG]:,} changes, {kind}, {options.cores} cores, zstd"
-    head += f", JVM heaps {options.memory} and {ENGINE_MEMORY}, {options.runs} run(s), medians"
+    head += f", JVM heaps {options.memory} and {debezium_engine.MEMORY}, {options.runs} run(s), medians"
     print(result_table.table(reports, peers, head))
     for line in paces(reports, events):
         print(line)

@@ -2,7 +2,8 @@
 
 Runs in an environment of its own: python -m benchmarks.debezium_engine PORT FOLDER
 Each line of standard input is a table, a folder and a number of events. The engine starts where it ended before, stops after as
-many events, and prints a line about them. FOLDER is for what it notes itself.
+many events, and prints a line about them. FOLDER is for what it notes itself. With one more word, `apart`, the table is a regular
+expression, and the files of each table are in a folder of its name.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from benchmarks.program import reply
 from benchmarks.usage import run
 
 USER, PASSWORD = "debezium", "dbz"
+MEMORY = "2g"  # heap
 LOG = Path("logs/pydbzengine.log")  # which the package configures, in the current folder
 FLUSH = 1.0  # seconds to wait for the offsets of the last batch, off the clock
 
@@ -31,24 +33,34 @@ class ChangeEvent(Protocol):
 
     def value(self) -> object: ...
 
+    def destination(self) -> object: ...
+
 
 class EventFiles:
-    """The engine's consumer. Each of its batches becomes a file, until there are as many events as expected."""
+    """The engine's consumer. Each of its batches becomes a file, until there are as many events as expected.
 
-    def __init__(self, folder: Path, expected: int) -> None:
-        self._folder, self._batches = folder, 0
+    `apart`: it becomes a file for each table.
+    """
+
+    def __init__(self, folder: Path, expected: int, *, apart: bool = False) -> None:
+        self._folder, self._batches, self._apart = folder, 0, apart
         self.expected = expected
         self.events = 0
         self.complete = threading.Event()
 
     def handleJsonBatch(self, records: Iterable[ChangeEvent]) -> None:  # noqa: N802
         """Write a batch. A reader of the folder never sees half a file."""
-        lines = [str(record.value()) for record in records]
-        hidden = self._folder / f".{self._batches:06d}"
-        hidden.write_text("\n".join(lines) + "\n")
-        hidden.rename(self._folder / f"{self._batches:06d}.json")
+        folders: dict[Path, list[str]] = {}
+        for record in records:
+            table = str(record.destination()).rpartition(".")[2] if self._apart else ""
+            folders.setdefault(self._folder / table, []).append(str(record.value()))
+        for folder, lines in folders.items():
+            folder.mkdir(exist_ok=True)
+            hidden = folder / f".{self._batches:06d}"
+            hidden.write_text("\n".join(lines) + "\n")
+            hidden.rename(folder / f"{self._batches:06d}.json")
         self._batches += 1
-        self.events += len(lines)
+        self.events += sum(map(len, folders.values()))
         if self.events >= self.expected:
             self.complete.set()
 
@@ -108,10 +120,10 @@ def main(port: str, folder: str) -> None:
     importlib.import_module("pydbzengine._jvm")  # starts the JVM
     reply(pid=os.getpid())
     for line in sys.stdin:
-        table, target, expected = line.split()
+        table, target, expected, *apart = line.split()
         notes = Path(folder, table)
         notes.mkdir(exist_ok=True)
-        _follow(engine_properties(port, table, notes), EventFiles(Path(target), int(expected)))
+        _follow(engine_properties(port, table, notes), EventFiles(Path(target), int(expected), apart=bool(apart)))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,10 @@
 
 Runs in the peer's environment: python -m benchmarks.debezium_sink TABLE KIND CORES MEMORY JAR METADATA
 Each line of standard input is a folder of files and an operation: a stream of that folder begins. The next line ends it after
-all files that are there. The line `rows` and a folder writes the table's rows as Parquet, by Hudi's own reader.
+all files that are there. A folder and `rows` write the table's rows as Parquet, by Hudi's own reader.
+
+With `apart` before the operation the files of each table are in a folder of the table's name, and so are the tables. One stream
+after the other is begun and ended on each core.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -97,15 +101,35 @@ class Sink:
     def __init__(self, spark: Any, table: str, options: Mapping[str, str]) -> None:
         self._spark, self._table, self._options = spark, table, options
 
-    def begin(self, folder: str, operation: str) -> Any:
-        """Start a stream of the files of a folder, those that come later included."""
+    def begin(self, folder: str, operation: str, name: str = "") -> Any:
+        """Start a stream of the files of a folder, those that come later included, into the table of this name."""
         schema = ", ".join(f"{name} {kind}" for name, kind in EVENT.items())
         rows = self._spark.readStream.schema(schema).option("mode", "FAILFAST").json(folder).selectExpr(*COLUMNS)
         writer = rows.writeStream.format("hudi").options(**self._options).outputMode("append")
-        writer = writer.option("hoodie.datasource.write.operation", operation).option("path", self._table)
+        path = f"{self._table}/{name}" if name else self._table
+        writer = writer.option("hoodie.datasource.write.operation", operation).option("path", path)
         # Without a name of its own a second stream's batches count as those of the first, and the sink skips them in silence.
-        writer = writer.option("hoodie.datasource.write.streaming.checkpoint.identifier", Path(folder).name)
+        writer = writer.option(
+            "hoodie.datasource.write.streaming.checkpoint.identifier", "-".join(Path(folder).parts[-2:])
+        )
         return writer.option("checkpointLocation", f"{folder}-checkpoint").start()
+
+    def land(self, folder: str, operation: str, cores: int) -> None:
+        """Write the files of each folder in `folder` into the table of its name."""
+
+        def write(name: str) -> None:
+            query = self.begin(f"{folder}/{name}", operation, name)
+            query.processAllAvailable()
+            query.stop()
+
+        names = sorted(path.name for path in Path(folder).iterdir() if not path.name.endswith("-checkpoint"))
+        with ThreadPoolExecutor(cores) as pool:
+            list(pool.map(write, names))
+
+    def read(self, name: str) -> Any:
+        """The rows of a table, with the columns that the server has."""
+        names = [column.split(" as ")[-1] for column in COLUMNS[:10]]
+        return self._spark.read.format("hudi").load(f"{self._table}/{name}" if name else self._table).select(*names)
 
 
 def _warm_up(spark: Any, table: str, options: Mapping[str, str]) -> None:
@@ -129,13 +153,19 @@ def main(table: str, kind: str, cores: str, memory: str, jar: str, metadata: str
     sink = Sink(spark, table, options)
     reply(pid=os.getpid())
     for line in sys.stdin:
-        argument, operation = line.split()
+        argument, *apart, operation = line.split()
         if operation == "rows":
-            names = [column.split(" as ")[-1] for column in COLUMNS[:10]]
-            spark.read.format("hudi").load(table).select(*names).write.parquet(argument)
+            for name in [path.name for path in Path(table).iterdir()] if apart else [""]:
+                sink.read(name).write.parquet(f"{argument}/{name}")
             reply()
             continue
-        query, before = sink.begin(argument, operation), processor_seconds()
+        before = processor_seconds()
+        if apart:
+            with PeakMemory() as peak:
+                sink.land(argument, operation, int(cores))
+            reply(processor=processor_seconds() - before, peak_memory=peak.bytes)
+            continue
+        query = sink.begin(argument, operation)
         with PeakMemory() as peak:
             reply()
             sys.stdin.readline()

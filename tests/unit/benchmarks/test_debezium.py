@@ -9,11 +9,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from benchmarks.debezium_comparison import OURS, TRANSACTION, least_ratio, paces, transactions
 from benchmarks.debezium_engine import EventFiles, engine_properties
 from benchmarks.debezium_sink import COLUMNS, EVENT, warm_event
+from benchmarks.debezium_tables import CHANGES, joined, statements
 from benchmarks.program import Program
 
 
@@ -23,6 +25,9 @@ class Event:
 
     def value(self) -> str:
         return json.dumps({"id": self.number})
+
+    def destination(self) -> str:
+        return f"bench.bench.t{self.number % 2}"
 
 
 def test_batches_become_files_until_all_events_are_there(tmp_path: Path) -> None:
@@ -35,6 +40,30 @@ def test_batches_become_files_until_all_events_are_there(tmp_path: Path) -> None
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["000000.json", "000001.json"]
     lines = [line for path in sorted(tmp_path.iterdir()) for line in path.read_text().splitlines()]
     assert [json.loads(line)["id"] for line in lines] == [1, 2, 3, 4, 5]
+
+
+def test_tables_have_files_of_their_own(tmp_path: Path) -> None:
+    files = EventFiles(tmp_path, 3, apart=True)
+    files.handleJsonBatch([Event(1), Event(2), Event(3)])
+    assert files.complete.is_set()
+    assert {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.json")} == {
+        "t0/000000.json": '{"id": 2}\n',
+        "t1/000000.json": '{"id": 1}\n{"id": 3}\n',
+    }
+
+
+def test_changes_of_a_table_are_as_many_events_as_the_step_waits_for() -> None:
+    _, update, delete, insert, _ = statements("t7", 1000)
+    assert re.search(r"bench\.t7 SET .* id <= 80$", update)
+    assert re.search(r"FROM bench\.t7 WHERE id > 80 AND id <= 90$", delete)
+    assert insert.startswith("INSERT INTO bench.t7 SELECT")
+    first, last = re.search(r"seq_(\d+)_to_(\d+)", insert).groups()
+    assert 80 + 10 + len(range(int(first), int(last) + 1)) == CHANGES
+
+
+def test_rows_of_tables_are_joined_with_the_name_of_their_table() -> None:
+    tables = {name: pa.table({"_hoodie_file_name": ["f"], "id": [1]}) for name in ("t1", "t2")}
+    assert joined(tables).to_pylist() == [{"id": 1, "table": "t1"}, {"id": 1, "table": "t2"}]
 
 
 def test_the_stream_has_the_fields_that_the_engine_adds(tmp_path: Path) -> None:
