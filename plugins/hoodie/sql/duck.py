@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import duckdb
 import pyarrow as pa
@@ -20,6 +21,7 @@ from hoodie.sql.conditions import CONDITION, as_written
 from hoodie.sql.duck_text import MACROS, duckdb_text
 from hoodie.sql.engine import NamedSource
 from hoodie.sql.floats import floats_as_doubles
+from hoodie.sql.missing_columns import unknown_column
 from hoodie.sql.names import renamed
 from hoodie.sql.parse import Statement, shortened
 
@@ -57,6 +59,7 @@ class DuckEngine:
         marks = {
             id(table): name for (table, _), name in zip(sources, names, strict=True)
         }  # nodes that say the same are equal
+        written = tree
         tree = renamed(tree, marks)
         text = word + _text(floats_as_doubles(tree, (source.schema for _, source in sources)))
         with self._lock:
@@ -64,11 +67,15 @@ class DuckEngine:
                 for (_, source), name in zip(sources, names, strict=True):
                     self._database.register(name, source.table if isinstance(source, ArrowRows) else source)
                 return self._rows(text)
-            except SqlError:
+            except SqlError as error:
                 failures = (source.failure for _, source in sources if isinstance(source, TableDataset))
                 if (failure := next(filter(None, failures), None)) is not None:
                     raise failure from None
-                raise
+                columns = [(table, source.schema.names) for table, source in sources]
+                if (unknown := unknown_column(written, columns)) is not None:
+                    raise unknown from error
+                shown_names = {name: table.name for (table, _), name in zip(sources, names, strict=True)}
+                raise _with_names(error, shown_names) from error.__cause__
             finally:
                 for name in names:
                     self._database.unregister(name)
@@ -149,6 +156,18 @@ def _text(tree: exp.Expression) -> str:
             found=str(error),
             fix="write it in another way, or run it on Spark",
         ) from error
+
+
+def _with_names(error: SqlError, names: Mapping[str, str]) -> SqlError:
+    """The error with the names of tables as the statement has them."""
+
+    def shown(text: str) -> str:
+        for name, own in names.items():
+            pieces = re.split(rf'"{name}"|{name}(?!\d)', text)
+            text = own.join(pieces)
+        return text
+
+    return SqlError(shown(error.what), found=shown(error.found) if error.found is not None else None, fix=error.fix)
 
 
 def _quoted(name: str) -> str:
