@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from hoodie.changes.consumer_position import Position, positions, reset_command
+from hoodie.changes.consumer_position import Position, positions, reset_command, unread_reason
 from hoodie.changes.range import completed_after, with_archived
 from hoodie.config.keys.consumer import RETENTION_HOURS
 from hoodie.errors import CorruptTableError
@@ -150,7 +150,7 @@ def claims(state: TableState, now: datetime, hours: int) -> Claims:
 def _claim(position: Position, backlog: Unread) -> Claim:
     name = position.consumer
     fix = f"let it read and commit, or move it with {reset_command(name)}"
-    return Claim(name, backlog.first, f"which consumer {name!r} has not read", fix)
+    return Claim(name, backlog.first, unread_reason(name), fix)
 
 
 def _passed(state: TableState, position: Position, age: timedelta, hours: int) -> str:

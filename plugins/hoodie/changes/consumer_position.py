@@ -175,6 +175,11 @@ def positions(storage: Storage) -> Iterator[Position | CorruptTableError]:
         yield position
 
 
+def unread_reason(consumer: str) -> str:
+    """The reason why a commit is kept for a consumer, behind the name of the commit."""
+    return f"which consumer {consumer!r} has not read"
+
+
 def reset_command(consumer: str, to: str = "latest") -> str:
     """The command that moves a consumer."""
     return f"`hudi-services consumer reset {shlex.quote(consumer)} --to {to}`"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from datetime import timedelta
 
+from hoodie.changes.consumer_position import unread_reason
 from hoodie.display import counted
-from hudi_services.operations.advice.facts import Held, OpenPurge, PendingInstant, TableFacts
+from hudi_services.operations.advice.facts import Held, OpenPurge, PendingInstant, Reader, TableFacts
 from hudi_services.operations.advice.model import Advice, Severity, clock, ended
 from hudi_services.operations.advice.rules.remedy import service_of_plan, why_not_started
 from hudi_services.operations.inspect.text import size
@@ -97,6 +99,10 @@ def savepoints(facts: TableFacts) -> Iterator[Advice]:
         first, services = holds[0], " and ".join(dict.fromkeys(hold.service for hold in holds))
         whose = f" {ended(first.owner)}" if first.owner else ""
         reason_text = f", {first.reason}," if first.action != "savepoint" else ""
+        reader = _reader(facts, first)
+        if reader is not None:
+            yield _unread(facts, first, reader, services)
+            continue
         yield Advice(
             facts.table,
             Severity.WAITING,
@@ -110,6 +116,30 @@ def savepoints(facts: TableFacts) -> Iterator[Advice]:
             if first.action == "savepoint"
             else ended(facts.target.with_commands(first.fix)),
         )
+
+
+def _reader(facts: TableFacts, hold: Held) -> Reader | None:
+    """The consumer for whose sake a service is held back."""
+    return next((reader for reader in facts.readers if hold.reason == unread_reason(reader.consumer)), None)
+
+
+def _unread(facts: TableFacts, hold: Held, reader: Reader, services: str) -> Advice:
+    """A consumer that holds a service back: how far it is behind, until when that lasts, and what ends it."""
+    behind = counted(reader.commits_behind, "commit")
+    until = f" until {clock(reader.held_until, facts.now)}, and then no longer" if reader.held_until is not None else ""
+    drop = facts.target.command(f"consumer delete {shlex.quote(reader.consumer)}")
+    return Advice(
+        facts.table,
+        Severity.WAITING,
+        "held",
+        hold.instant,
+        f"Consumer {reader.consumer!r} holds back {services}: it is {behind} behind",
+        reader.since or hold.since,
+        detail=f"Held back{until}: {hold.held}.",
+        fix=_safe(facts, hold.fix),
+        remedy=f"{ended(facts.target.with_commands(hold.fix))} It gives up what it has not read. {drop} drops the consumer.",
+        waits="It waits for the consumer, which no service starts.",
+    )
 
 
 def _safe(facts: TableFacts, fix: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from hudi_services.operations.advice.facts import Held, HeldLock, PendingInstant
+from hudi_services.operations.advice.facts import Held, HeldLock, PendingInstant, Reader
 from hudi_services.operations.advice.rules.blockers import locks, paused, plans, savepoints, writes
 from hudi_services.runtime.pause import Pause
 from tests.support.advice import AT_NINE, NOW, said, start
@@ -74,6 +74,19 @@ def test_a_savepoint_that_keeps_files():
     )
     assert said(savepoints, held=held(), pending=(PendingInstant("7", "compaction", "REQUESTED", AT_NINE),)) == []
     assert said(savepoints) == []
+
+
+def test_a_consumer_that_holds_a_clean_back_says_how_far_it_is_behind_and_until_when_it_holds():
+    unread = replace(held("6", "commit", completed=True)[0], reason="which consumer 'bi' has not read", fix=RESET)
+    reader = Reader("bi", 4, AT_NINE, AT_NINE + timedelta(hours=10), passed=False)
+    other = Reader("b", 9, AT_NINE, AT_NINE + timedelta(hours=1), passed=False)
+    [text] = said(savepoints, held=(unread,), readers=(other, reader))
+    assert text == (
+        "Consumer 'bi' holds back clean: it is 4 commits behind, since 09:00 UTC. Held back until 19:00 UTC, and then no longer: "
+        "3 file slices. Let it read and commit, or move it with hudi-services consumer reset bi --to latest --table orders. It "
+        "gives up what it has not read. hudi-services consumer delete bi --table orders drops the consumer. It waits for the "
+        "consumer, which no service starts. $ hudi-services show consumers --table orders"
+    )
 
 
 def test_locks_whose_holder_is_gone_and_locks_that_last():
