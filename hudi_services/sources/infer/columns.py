@@ -76,10 +76,25 @@ def _find_times(rows: pa.Table, duck: Duck, roles: Roles) -> None:
                 if len(fitting) > 1:
                     roles.notes[f"times.{arrow_field.name}"] = f"or {' or '.join(fitting[1:])}?"
         elif pa.types.is_integer(arrow_field.type) and _TIME.search(arrow_field.name):
-            least, most = pc.min(values).as_py(), pc.max(values).as_py()
-            for name, (low, high) in _EPOCHS.items():
-                if low <= least and most < high:
-                    roles.epochs[arrow_field.name] = name
+            _find_epoch(arrow_field.name, values, roles)
+
+
+def _find_epoch(name: str, values: pa.Array, roles: Roles) -> None:
+    """The unit in which all numbers of a column may be times. Several units together are noted, and none is chosen."""
+    counts = {unit: _count_within(values, *limits) for unit, limits in _EPOCHS.items()}
+    units = [unit for unit, count in counts.items() if count]
+    if sum(counts.values()) < len(values):
+        return
+    if len(units) == 1:
+        roles.epochs[name] = units[0]
+    else:
+        amounts = ", ".join(f"{counts[unit]:,} as {unit}" for unit in units)
+        roles.notes[f"epochs.{name}"] = f"{len(values):,} numbers look like times in several units ({amounts})"
+
+
+def _count_within(values: pa.Array, low: int, high: int) -> int:
+    within = pc.and_(pc.greater_equal(values, low), pc.less(values, high))
+    return int(pc.sum(within).as_py() or 0)
 
 
 def _ordering(rows: pa.Table, roles: Roles) -> str | None:

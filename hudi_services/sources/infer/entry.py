@@ -189,6 +189,9 @@ def _times(finding: Finding) -> Iterator[str]:
             or_else = roles.notes.get(f"times.{name}")
             zone = "a zone, as {formats: …, zone: Europe/Berlin}?"
             yield f"        {_word(name)}: {_word(text)}{_remark(f'{or_else} {zone}' if or_else else zone)}"
+    for name in finding.types:
+        if (mixed := roles.notes.get(f"epochs.{name}")) is not None:
+            yield f"      # {_word(name)}: {mixed}, so it stays a number. Deliver one unit, or convert it with `sql`"
     for name, unit in roles.epochs.items():
         yield f"      # timestamps: {{{_word(name)}: {unit}}}  # are these numbers times?"
 

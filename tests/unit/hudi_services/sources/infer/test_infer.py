@@ -381,3 +381,17 @@ def test_a_folder_without_any_value_is_named(folder, capsys):
     (folder / "a.csv").write_text("id,name\n")
     assert main(["infer", str(folder)]) == 1
     assert f"No row of {folder} has a value" in capsys.readouterr().err
+
+
+def test_numbers_of_seconds_and_of_milliseconds_in_one_column_stay_numbers_with_a_remark(folder, capsys):
+    rows = [{"id": n, "created_at": (1700000000 + n) * (1000 if n % 10 == 0 else 1)} for n in range(30)]
+    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    text = inferred(folder, capsys)
+    found, entry = loaded(folder, text, capsys)
+    remark = (
+        "created_at: 30 numbers look like times in several units (27 as epoch_s, 3 as epoch_ms), so it stays a number."
+    )
+    assert f"      # {remark}" in text
+    assert "# timestamps: " not in text
+    assert entry["source"]["schema"]["created_at"] == "bigint"
+    assert found == sorted(rows, key=str)
