@@ -18,18 +18,19 @@ def check_roles(schema: pa.Schema, source: str, operation: Operation, properties
     """Raises SourceError when a column that makes keys, partitions or order is not among those of the source of that name."""
     if not schema.names:
         raise no_columns(source)
-    roles = {
-        "Record key": properties.record_key_fields,
-        "Partition": properties.partition_fields,
-        "Ordering": () if operation.deletes else properties.ordering_fields,
-    }
-    for role, names in roles.items():
+    roles = (
+        ("Record key", "record_key", properties.record_key_fields),
+        ("Partition", "partition_by", properties.partition_fields),
+        ("Ordering", "ordering", () if operation.deletes else properties.ordering_fields),
+    )
+    for role, key, names in roles:
         for name in names:
             if find_field(schema, name) is None:
                 raise SourceError(
                     f"{role} column {name!r} is in no row of {source}",
                     found=f"columns {', '.join(schema.names)}",
-                    fix="correct the option that names it, or the source and its `rename` and `sql`; nothing was loaded",
+                    fix=f"correct keys.{key} in the entry {properties.name} of the registry, or the source and its `rename` and "
+                    "`sql`; nothing was loaded",
                 )
 
 

@@ -79,7 +79,8 @@ def test_a_declared_schema_is_shaped(feed):
 def test_a_key_that_sql_drops_is_told(feed):
     feed.land("1.csv", "id,part,ts,value\na,p,1,1\n")
     with pytest.raises(
-        SourceError, match=r"Record key column 'id' is in no row of .*columns part, ts.*`rename` and `sql`"
+        SourceError,
+        match=r"Record key column 'id' is in no row of .*columns part, ts.*correct keys.record_key in the entry \w+ of ",
     ):
         feed.run("csv", declared={"sql": "select part, ts from batch"})
     assert not feed.table.exists()
