@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from hoodie.model.place import same_table
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.source import TopicSource
 from hudi_services.operations.alerts.conditions import Observation, Trouble, joined
 from hudi_services.operations.watch.store import SnapshotStore
-from hudi_services.operations.watch.topic_store import MeasuredTopic, measured_topics
+from hudi_services.operations.watch.topic_store import MeasuredTopic, measured_topics, measurement_of
 from hudi_services.registry.load import Registry
 
 
@@ -18,13 +17,8 @@ def standing_topics(alerts: Alerts, registry: Registry, store: SnapshotStore, no
     if alerts.messages is None:
         return Observation(())
     tables = [table for table in registry.tables if isinstance(table.source, TopicSource)]
-    measured = {topic.table: topic for topic in measured_topics(store, now)} if tables else {}
-    looks = []
-    for table in tables:
-        topic = measured.get(table.name)
-        known = topic is not None and same_table(topic.base_path, table.base_path)
-        looks.append(behind(table.name, topic if known else None, alerts.messages))
-    return joined(looks)
+    topics, limit = measured_topics(store, now) if tables else [], alerts.messages
+    return joined(behind(table.name, measurement_of(topics, table.name, table.base_path), limit) for table in tables)
 
 
 def behind(name: str, topic: MeasuredTopic | None, limit: int) -> Observation:

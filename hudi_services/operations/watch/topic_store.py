@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 
@@ -74,7 +74,11 @@ def measured_topics(store: SnapshotStore, now: datetime | None = None) -> list[M
 
 def measured_topic(store: SnapshotStore, table: str, base_path: str) -> MeasuredTopic | None:
     """The measurement of a table; None without one, and for one of another table of that name. Raises StoreError."""
-    topics = measured_topics(store)
+    return measurement_of(measured_topics(store), table, base_path)
+
+
+def measurement_of(topics: Iterable[MeasuredTopic], table: str, base_path: str) -> MeasuredTopic | None:
+    """The one of a table; None without one, and for one of another table of that name."""
     return next((row for row in topics if row.table == table and same_table(row.base_path, base_path)), None)
 
 
