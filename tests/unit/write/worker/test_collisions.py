@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from hoodie.errors import RecordKeyError
 
 
@@ -26,6 +26,24 @@ def test_rows_that_only_share_the_text_of_their_key_are_refused(tmp_path):
     assert table.read().num_rows == 2
     table.write(pa.concat_tables([rows.slice(0, 1)] * 2), "insert")
     assert table.read().num_rows == 4, "rows of one key and the same values are inserted side by side, as in Hudi"
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_rows_of_a_bulk_insert_that_only_share_the_text_of_their_key_stay(tmp_path, kind):
+    """A bulk insert compares no keys: its workers do not exchange rows. No later write takes one of the two for the other."""
+    table = create(tmp_path / "t", "", **{"hoodie.table.type": kind})
+    one, other = ("x,b:y", "z"), ("x", "y,b:z")
+    table.write(pa.concat_tables([row(*one, 1), row(*other, 2), row("k", "l", 3)]), "bulk_insert")
+    for key in (one, other):
+        for operation in ("upsert", "delete"):
+            with pytest.raises(RecordKeyError, match="one record key"):
+                table.write(row(*key, 9), operation)
+    table.write(row("k", "l", 4))
+    if kind == "MERGE_ON_READ":
+        table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION)
+    stored = sorted((r["n"], r["a"], r["b"]) for r in table.read().to_pylist())
+    assert stored == [(1, *one), (2, *other), (4, "k", "l")]
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
