@@ -236,7 +236,9 @@ class Erasure:
         with self._transaction("clean") as tx:
             if finish_cleans(tx.state, access.clock, access.engine):
                 tx.refresh()
-            removal = removal_of(TableView(tx.state), groups, paths, self.wish, self.options, access.clock)
+            # A savepoint that is there now was made during this run: its files stay until it is deleted, too.
+            wish = replace(self.wish, delete_savepoints=False)
+            removal = removal_of(TableView(tx.state), groups, paths, wish, self.options, access.clock)
             if removal.files:
                 plan = _clean_plan(tx.state, removal.files)
                 requested = tx.request(Action.CLEAN, encode_clean_plan(plan, access.storage.base_path))

@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from hoodie import Purge
+from hoodie import HoodieTable, Purge
+from hoodie.doctor.finding import Severity
 from hoodie.model.commit import CommitMetadata
+from hoodie.services.purge.erasure import Erasure
 from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.instant_generator import new_time
 from hoodie.view.savepoints import savepoints
 from tests.support.clock import FakeClock
-from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 PERSON = "person-4711"
 PURGE = Purge(f"id = '{PERSON}'")
@@ -69,3 +71,25 @@ def test_the_log_of_a_killed_write_is_not_passed_over(tmp_path):
     assert done.decision.plan is None
     assert {file.by for file in done.remaining.removal.held_files} == {f"deltacommit {last.time} is not complete"}
     assert not done.is_erased
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_savepoint_that_is_made_during_the_purge_keeps_its_files(tmp_path, kind, monkeypatch):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": kind})
+    table.write(batch([(PERSON, "p", 1, 1), ("other-12", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    before = content(table)
+    rewrite, made = Erasure._rewrite, []
+
+    def beside(self, *given):
+        made.append(HoodieTable.open(table.base_path, clock=table.clock).savepoint(table.timeline.commits[0].time))
+        rewrite(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Erasure, "_rewrite", beside)
+        purge = replace(PURGE, delete_savepoints=True)
+        assert not table.run(purge).is_erased
+    assert len(made) == 1
+    assert table.diagnose().severity is not Severity.DAMAGE
+    assert content(table, as_of=made[0].instant) == before
+    assert table.run(purge).is_erased, "the next run deletes the savepoint, too"
+    assert table.savepoints() == []
