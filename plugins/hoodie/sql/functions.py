@@ -163,8 +163,17 @@ def _refuse(node: exp.Expression) -> None:
         raise UnsupportedError("regexp_replace with groups in the replacement: DuckDB writes them in another way")
     if isinstance(node, exp.ArgMax | exp.ArgMin) and node.args.get("count") is not None:
         raise UnsupportedError("max_by and min_by of several rows: DuckDB's function gives one")
+    if name in ("error", "raise_error") and not (name == "error" and _is_text(node.expressions)):
+        raise UnsupportedError(
+            f"{name}: DuckDB and Spark raise errors by other functions; write assert_true(condition)"
+        )
     if name == "get_json_object" and isinstance(node, exp.Anonymous):
         raise UnsupportedError("get_json_object of a path that is no literal such as '$.a[0].b'")
+
+
+def _is_text(arguments: list[exp.Expression]) -> bool:
+    """Return whether they are one literal text, as in the errors that stand for those of Spark."""
+    return len(arguments) == 1 and bool(arguments[0].is_string)
 
 
 def _is_positive(node: exp.Expression | None, *, missing: bool) -> bool:

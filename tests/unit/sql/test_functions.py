@@ -97,6 +97,8 @@ REFUSED = (
         "array_intersect(a, a)",
         "array_remove(a, 1)",
         "bit_count(n)",
+        "error(n)",
+        "raise_error('x')",
     ),
     *("convert_timezone('Asia/Seoul', t)", "from_utc_timestamp(t, 'Asia/Seoul')", "months_between(d, d)"),
     *(
