@@ -163,7 +163,7 @@ def test_hudi_refuses_another_key_generator_as_we_do(tmp_path, hudi12):
 
 
 # The peer of another version replaces the first: keep its tests together.
-@pytest.mark.parametrize("name", sample(tables("6"), 1, 3))
+@pytest.mark.parametrize("name", sample(tables("6"), 1))
 def test_hudi_0_15_and_we_write_in_turn(tmp_path, hudi15, name):
     """0.15 gives the folder's text for the column of a time."""
     write_in_turn(tmp_path / name, hudi15, "6", tables("6")[name], [])
