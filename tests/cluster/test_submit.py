@@ -12,7 +12,7 @@ import pytest
 
 from hoodie import COMPACTION, HoodieTable
 from tests.support.archives import ROOT
-from tests.support.cluster import bare_environment, settings
+from tests.support.cluster import JVM_FLAGS, bare_environment, settings
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 SUBMIT = Path(sys.executable).with_name("spark-submit")
@@ -54,7 +54,23 @@ def test_the_command_of_the_guide_works_as_it_stands(tmp_path):
     assert content(HoodieTable.open(str(tmp_path / "orders"))) == {"a": ("p", 3, 3)}
 
 
-@pytest.mark.parametrize("compactor", [False, pytest.param(True, marks=pytest.mark.deep("the same way of submitting"))])
+def test_an_ingestion_on_a_cluster_whose_machines_have_no_checkout(cluster, library, s3, tmp_path):
+    """The files of the applications differ in the name of their service alone: one of them stands for all."""
+    bucket = s3.bucket()
+    place = f"{bucket}/trips"
+    table = create(place, **{"hoodie.table.type": "MERGE_ON_READ"})
+    table.write(batch([("a", "p", 0, 0), ("b", "q", 0, 0)]), "upsert", SMALL_BLOOM)
+    s3.files().pipe_file(f"{bucket}/land/1.csv", b"id,part,ts,value\na,p,1,1\nc,r,1,1\n")
+    result = f"{bucket}/.results/ingest.json"
+    source = ("--source-path", f"{bucket}/land", "--source-format", "csv", "--result-path", result)
+    told = submit(tmp_path, cluster, library, s3, "ingest.py", "--target-base-path", place, *source)
+    assert "1 row inserted, 1 updated" in told
+    assert content(table) == {"a": ("p", 1, 1), "b": ("q", 0, 0), "c": ("r", 1, 1)}
+    assert b'"rows_inserted": 1' in s3.files().cat_file(result)
+
+
+@pytest.mark.deep("the same way of submitting as the ingestion")
+@pytest.mark.parametrize("compactor", [False, True])
 def test_services_on_a_cluster_whose_machines_have_no_checkout(cluster, library, s3, tmp_path, compactor):
     bucket = s3.bucket()
     place = f"{bucket}/trips"
@@ -90,5 +106,9 @@ def submit(folder, cluster, library, s3, application, *arguments):
     archive = options.pop("spark.submit.pyFiles")
     flags = [part for name, value in options.items() for part in ("--conf", f"{name}={value}")]
     command = [str(SUBMIT), "--py-files", archive, *flags, str(application), *map(str, arguments)]
-    quiet = {"SPARK_CONF_DIR": str(ROOT / "conf" / "spark"), "SPARK_LOCAL_IP": "127.0.0.1"}
+    quiet = {
+        "SPARK_SUBMIT_OPTS": JVM_FLAGS,
+        "SPARK_CONF_DIR": str(ROOT / "conf" / "spark"),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     return run(command, folder, PYSPARK_PYTHON=sys.executable, **quiet, **s3.environment)

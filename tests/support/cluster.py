@@ -17,6 +17,8 @@ from tests.support.servers import Server, free_port
 
 _HOME = Path(pyspark.__file__).parent
 _CLASS = "org.apache.spark.deploy"
+JVM_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For a JVM that lives for seconds: its second compiler and a parallel collector cost more than they save."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def spark_cluster() -> Iterator[Cluster]:
         **{name: spark_environment()[name] for name in ("JAVA_HOME", "PATH", "SPARK_CONF_DIR")},
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1",
+        "SPARK_DAEMON_JAVA_OPTS": JVM_FLAGS,
         "SPARK_WORKER_DIR": str(folder / "work"),
     }
 
@@ -83,7 +85,7 @@ def settings(cluster: Cluster, library: Path, environment: dict[str, str]) -> di
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
-        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.executor.extraJavaOptions": JVM_FLAGS,
         **{f"spark.executorEnv.{name}": value for name, value in environment.items()},
     }
 
