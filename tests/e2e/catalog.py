@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from hoodie import HoodieTable
 from hudi_services.demo.steps import wait_for_run
 from tests.interop import peer_env
 from tests.interop.hive_services import start_metastore
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Running
@@ -46,11 +45,10 @@ def outage(airflow: Running) -> Iterator[Outage]:
 
 def syncs(airflow: Running, state: str, runs: int = 1) -> list[dict[str, Any]]:
     """The tasks of the sync's first `runs` runs, when all of them are in this state."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
+
+    def become() -> list[dict[str, Any]] | None:
         begun = airflow.api.runs(SYNC)[:runs]
         tasks = [task for run in begun for task in airflow.api.tasks(SYNC, run["dag_run_id"])]
-        if len(tasks) == runs and all(task["state"] == state for task in tasks):
-            return tasks
-        time.sleep(0.5)
-    raise AssertionError(f"{runs} runs of {SYNC} did not become {state}: {airflow.api.runs(SYNC)}")
+        return tasks if len(tasks) == runs and all(task["state"] == state for task in tasks) else None
+
+    return until(become, lambda: f"{runs} runs to become {state}: {airflow.api.runs(SYNC)}", pause=0.5)

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -30,7 +29,7 @@ from tests.support.hooks import Server, serving
 from tests.support.page_lake import FEW, MANY, registry, watch, write_lake
 from tests.support.page_server import page_server
 from tests.support.servers import free_port
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import until
 
 # A driver that lives for seconds: the second compiler of the JVM and a parallel collector cost more than they save.
 os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -147,12 +146,13 @@ class Running:
 
     def ended(self, dag: str, run: str) -> dict[str, str]:
         """The states of a run's tasks at its end."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            if self.api.get(f"/dags/{dag}/dagRuns/{run.replace('+', '%2B')}")["state"] in ("success", "failed"):
-                return self.states(dag, run)
-            time.sleep(1)
-        raise AssertionError(f"{run} of {dag} does not end: {self.states(dag, run)}")
+        path = f"/dags/{dag}/dagRuns/{run.replace('+', '%2B')}"
+        until(
+            lambda: self.api.get(path)["state"] in ("success", "failed"),
+            lambda: f"the end of {run} of {dag}: {self.states(dag, run)}",
+            pause=0.5,
+        )
+        return self.states(dag, run)
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from hoodie import HoodieTable
@@ -11,7 +9,7 @@ from hudi_services.demo.steps import wait_for_run
 from hudi_services.local_airflow.api import ApiError
 from tests.e2e.catalog import Outage
 from tests.e2e.conftest import Demo, Running
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 INGEST, CLEAN = "hudi_ingest__dated", "hudi_clean__flights"
@@ -19,14 +17,14 @@ INGEST, CLEAN = "hudi_ingest__dated", "hudi_clean__flights"
 
 def _until_failed(airflow: Running, dag: str, run: str) -> tuple[list[dict], str]:
     """The tasks of a run that must fail for good, and the log of its task."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
+
+    def failed() -> list[dict] | None:
         tasks = airflow.api.tasks(dag, run)
-        if tasks and all(task["state"] == "failed" for task in tasks):
-            return tasks, airflow.api.task_log(dag, run, tasks[0]["task_id"], tasks[0]["try_number"])
         assert not any(task["state"] == "up_for_retry" for task in tasks), "it must not be tried again"
-        time.sleep(1)
-    raise AssertionError(f"{run} of {dag} did not fail: {airflow.api.tasks(dag, run)}")
+        return tasks if all(task["state"] == "failed" for task in tasks) else None
+
+    tasks = until(failed, lambda: airflow.api.tasks(dag, run), pause=0.5)
+    return tasks, airflow.api.task_log(dag, run, tasks[0]["task_id"], tasks[0]["try_number"])
 
 
 def test_a_metastore_that_is_down_costs_no_commit(airflow: Running, outage: Outage) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -12,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import Running
 from tests.support.browser import signed_in
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -50,15 +49,14 @@ def test_a_run_has_a_tab_with_what_its_tasks_did(airflow: Running, page: Page) -
 def test_the_tables_are_seen_by_the_watcher(airflow: Running, page: Page) -> None:
     flights = page.get_by_role("link", name="flights", exact=True)
     row = page.get_by_role("row").filter(has=flights)
-    deadline = time.monotonic() + PATIENCE  # a round is every 30 s
-    while True:
+
+    def is_sized() -> bool:
         page.goto(f"{airflow.home.address}/hudi/")
         page.reload()
         expect(row).to_be_visible()
-        if re.search("[KM]iB", row.inner_text()) or time.monotonic() > deadline:
-            break
-        page.wait_for_timeout(2000)
-    expect(row).to_contain_text(re.compile("[KM]iB"))
+        return re.search("[KM]iB", row.inner_text()) is not None
+
+    until(is_sized, row.inner_text, pause=2)
     flights.click()
     page.get_by_role("link", name="Timeline", exact=True).click()
     expect(page.get_by_role("img", name="Timeline of")).to_be_visible()

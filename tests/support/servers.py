@@ -7,10 +7,9 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import until
 
 
 class Server:
@@ -36,12 +35,13 @@ class Server:
             env=environment,
             start_new_session=True,
         )
-        deadline = time.monotonic() + PATIENCE
-        while not _answers(host, port):
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop(keep=True)
-                raise RuntimeError(f"{name} did not start: {(folder / f'{name}.log').read_text()[-3000:]}")
-            time.sleep(0.1)
+        try:
+            until(lambda: self._process.poll() is not None or _answers(host, port), pause=0.1)
+            assert self._process.poll() is None
+        except AssertionError as error:
+            self.stop(keep=True)
+            log = (folder / f"{name}.log").read_text()[-3000:]
+            raise RuntimeError(f"{name} did not start: {log}") from error
 
     @property
     def pid(self) -> int:
