@@ -180,13 +180,16 @@ class IdleLoad:
 @dataclass(frozen=True)
 class BadRows:
     """Rows that loads left out, and that are in the quarantine: the folder, how many loads left some, since when; `rows` is None
-    if they were not counted."""
+    if they were not counted. `reason` is an example of the most frequent reason, which `reason_rows` of them have: it may hold
+    values of a row. It is empty if it is not known, or not for all eyes."""
 
     folder: str
     loads: int
     bytes: int
     rows: int | None
     since: datetime | None
+    reason: str = ""
+    reason_rows: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from hoodie.storage import Storage, open_storage
 from hudi_services.entry.source import FolderSource, TopicSource
@@ -14,13 +20,16 @@ from hudi_services.sources.ingest.quarantine_load import quarantined_loads
 
 _LOADS = 20  # whose files are listed
 _COUNTED = 1 << 20  # bytes that are read to count rows
+_LONGEST = 200  # characters of a reason
+_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
 def bad_rows(table: Table) -> BadRows | None:
     """The rows that loads of the table left out; None without a source that has a quarantine. Rows of loads that were refused do
     not count: all rows of their files are still to be loaded.
 
-    One listing, and one for each of 20 loads; files of a mebibyte in all are read to count their rows. Older loads count as such.
+    One listing, and one for each of 20 loads; files of a mebibyte in all are read to count their rows and reasons.
+    Older loads count as such.
 
     Raises OSError if the folder cannot be listed.
     """
@@ -33,11 +42,43 @@ def bad_rows(table: Table) -> BadRows | None:
     files = [file for load in loads for file in load.files]
     size = sum(file.size for file in files)
     first = min((file.modified_ms for file in files), default=None)
-    counted = _rows(storage, [file.path for file in files]) if size <= _COUNTED and not older else None
     since = datetime.fromtimestamp(first / 1000, UTC) if first is not None else None
-    return BadRows(folder, len(loads) + older, size, counted, since)
+    if size > _COUNTED or older:
+        return BadRows(folder, len(loads) + older, size, None, since)
+    reasons = _reasons(storage, [file.path for file in files])
+    by_kind = Counter(_kind(reason) for reason in reasons if reason)
+    kind, number = next(iter(by_kind.most_common(1)), ("", 0))
+    example = next((reason for reason in reasons if _kind(reason) == kind), "")
+    return BadRows(folder, len(loads), size, len(reasons), since, example, number)
 
 
-def _rows(storage: Storage, paths: list[str]) -> int:
-    """The rows are the lines."""
-    return sum(storage.read(path).count(b"\n") for path in paths)
+def as_values(bad: BadRows) -> dict[str, Any]:
+    """The facts as JSON."""
+    return {**asdict(bad), "since": bad.since.isoformat() if bad.since is not None else None}
+
+
+def of_values(values: Mapping[str, Any], *, with_reason: bool) -> BadRows:
+    """The facts of `as_values`. A reason may hold values of a row: without `with_reason` it is left out."""
+    since = datetime.fromisoformat(values["since"]) if values["since"] is not None else None
+    bad = BadRows(**{**values, "since": since})
+    return bad if with_reason else replace(bad, reason="", reason_rows=0)
+
+
+def _reasons(storage: Storage, paths: list[str]) -> list[str]:
+    """The reason of each row: the rows are the lines."""
+    lines = (line for path in paths for line in storage.read(path).decode(errors="replace").splitlines())
+    return [_reason(line) for line in lines]
+
+
+def _reason(line: str) -> str:
+    """Empty for a line that is not whole: the load that writes it goes on, or was killed."""
+    try:
+        text = str(json.loads(line)["reason"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return " ".join(text.split())[:_LONGEST]
+
+
+def _kind(reason: str) -> str:
+    """The reason without the values that it quotes: rows with other values have it, too."""
+    return _VALUES.sub("…", reason)

@@ -13,6 +13,7 @@ from hudi_services.entry.table import Table
 from hudi_services.operations.advice.evaluation import advise
 from hudi_services.operations.advice.facts import IdleLoad, LastRun, TableFacts
 from hudi_services.operations.advice.model import Advice, by_severity, clock
+from hudi_services.operations.advice.quarantine import of_values
 from hudi_services.operations.advice.snapshot_facts import snapshot_facts, unseen_facts
 from hudi_services.operations.history.record import ASKS, AT_A_SHELL, FAILED, NOTHING
 from hudi_services.operations.pages import snapshots
@@ -53,10 +54,13 @@ def advice_page(
     startable: Collection[str],
     doctor: DoctorRound | None = None,
     server: Collection[Advice] = (),
+    *,
+    shows_quarantine: bool = False,
 ) -> AdvicePage:
     """The advice on a table by the watcher's last look, and by the last runs of Airflow and of the history. `startable` are DAGs
-    that the user may start, `doctor` is the last round of the doctor, `server` the advice on the server that feeds the table."""
-    facts = _facts(table, fleet_state, snapshot, now)
+    that the user may start, `doctor` is the last round of the doctor, `server` the advice on the server that feeds the table.
+    With `shows_quarantine` the user may see quarantined rows, and so their reasons."""
+    facts = _facts(table, fleet_state, snapshot, now, shows_quarantine=shows_quarantine)
     if doctor is not None and facts.unreadable is None:
         facts = replace(facts, damages=doctor.damages)
     at = snapshot.summary.looked_at.isoformat() if snapshot is not None else None
@@ -70,7 +74,9 @@ def advice_page(
     return AdvicePage(now.isoformat(), at, looked, rows)
 
 
-def _facts(table: Table, fleet_state: FleetState, snapshot: Snapshot | None, now: datetime) -> TableFacts:
+def _facts(
+    table: Table, fleet_state: FleetState, snapshot: Snapshot | None, now: datetime, *, shows_quarantine: bool
+) -> TableFacts:
     runs, recent = list(_runs(table, fleet_state)), fleet_state.recent.get(table.name, {})
     if snapshot is None:
         return unseen_facts(table, None, now, runs)
@@ -78,7 +84,10 @@ def _facts(table: Table, fleet_state: FleetState, snapshot: Snapshot | None, now
         return unseen_facts(table, unreadable(table, snapshot.summary), now, runs)
     samples = {service: of_service.samples for service, of_service in recent.items()}
     facts = snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now, runs, samples)
-    return replace(facts, idle_load=_idle_load(table, recent))
+    quarantine = snapshot.body.get("quarantine")
+    bad = of_values(quarantine, with_reason=shows_quarantine) if quarantine is not None else None
+    looked = (*facts.looked, "quarantine") if "quarantine" in snapshot.body else facts.looked
+    return replace(facts, idle_load=_idle_load(table, recent), bad_rows=bad, looked=looked)
 
 
 def _idle_load(table: Table, recent: Mapping[str, RecentRuns]) -> IdleLoad | None:

@@ -7,7 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from hoodie.errors import HoodieError
 from hudi_services.operations.advice.evaluation import advise
+from hudi_services.operations.advice.quarantine import as_values, bad_rows, of_values
 from hudi_services.operations.advice.snapshot_facts import snapshot_facts
 from hudi_services.operations.inspect.contents import partitions
 from hudi_services.operations.inspect.history import timeline
@@ -46,21 +48,33 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
         "groups": wanting,
         "skew": skew(look, parts),
         "groups_left_out": left_out,
+        "quarantine": _quarantine(look),
     }
     summary = _summary(name, base_path, look.now, table_values, instants["instants"])
-    advice, severity, command = _advice(look, table_values)
+    advice, severity, command = _advice(look, table_values, body["quarantine"])
     measured = replace(
         summary, measured_at=look.now, older_files=table_values["older_files"], successes=successes(look, table_values)
     )
     return Snapshot(replace(measured, advice=advice, severity=severity, fix=command), body)
 
 
-def _advice(look: Look, table_values: Mapping[str, Any]) -> tuple[str, str, str]:
+def _quarantine(look: Look) -> dict[str, Any] | None:
+    """The rows that loads of the table left out; None without any, or if its folder cannot be read, as the next load says."""
+    try:
+        bad = bad_rows(look.entry) if look.entry is not None else None
+    except (HoodieError, OSError):
+        return None
+    return as_values(bad) if bad is not None and bad.loads else None
+
+
+def _advice(look: Look, table_values: Mapping[str, Any], quarantine: Mapping[str, Any] | None) -> tuple[str, str, str]:
     """The sentence of the most urgent advice, its severity and its command; empty without any, or of a table that no registry
     names."""
     if look.entry is None:
         return "", "", ""
-    advice = advise(snapshot_facts(look.entry, table_values, look.now, look.now))
+    facts = snapshot_facts(look.entry, table_values, look.now, look.now)
+    bad = of_values(quarantine, with_reason=False) if quarantine is not None else None
+    advice = advise(replace(facts, bad_rows=bad))
     return (advice[0].sentence(look.now), str(advice[0].severity), advice[0].fix) if advice else ("", "", "")
 
 

@@ -90,7 +90,10 @@ def advice(name: str, user: User) -> Response:
     result = table_seen(name, rights)
     looked = table_known(reading.registry, name, rights.dags & dags_of(result))
     doctor, server = doctor_round(reading.registry, result), of_source(result, reading, now)
-    return _answer(advice_page(result, looked.known, looked.snapshot, now, rights.starts(result), doctor, server))
+    starts, shown = rights.starts(result), data.shows_quarantine(result, rights)
+    return _answer(
+        advice_page(result, looked.known, looked.snapshot, now, starts, doctor, server, shows_quarantine=shown)
+    )
 
 
 @routes.get("/api/servers/{name}")

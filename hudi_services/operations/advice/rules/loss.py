@@ -9,7 +9,7 @@ from datetime import datetime
 
 from hoodie.changes.consumer_position import reset_command
 from hoodie.display import counted
-from hudi_services.operations.advice.facts import TableFacts
+from hudi_services.operations.advice.facts import BadRows, TableFacts
 from hudi_services.operations.advice.model import Advice, Severity, clock, length
 from hudi_services.operations.inspect.text import size
 
@@ -64,10 +64,18 @@ def quarantine(facts: TableFacts) -> Iterator[Advice]:
         bad.folder,
         f"{counted(bad.loads, 'load')} left {rows} in the quarantine",
         bad.since,
-        detail=f"They are in {bad.folder} and not in the table.",
+        detail=f"They are in {bad.folder} and not in the table.{_most_frequent(bad)}",
         fix=facts.target.command("show quarantine"),
         remedy="Each line of its files has a reason. Deliver repaired rows again, then delete the folder of that load.",
         waits="It waits for a user.",
+    )
+
+
+def _most_frequent(bad: BadRows) -> str:
+    return (
+        f" The most frequent reason, of {counted(bad.reason_rows, 'row')}: {bad.reason.rstrip('.')}."
+        if bad.reason
+        else ""
     )
 
 

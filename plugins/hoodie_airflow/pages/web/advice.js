@@ -10,18 +10,18 @@ const MARKS = { damage: ["✕", "bad"], loss: ["✕", "bad"], failed: ["✕", "b
 /** A box that fills itself: the page does not wait for it. */
 export function advice(found, ask, tell) {
   const box = h("section", { class: "advice", "aria-label": "Advice", "aria-busy": "true" }, h("p", { class: "quiet" }, "Advice …"));
-  fill(box, found.declared.name, ask, tell);
+  fill(box, found, ask, tell);
   return box;
 }
 
-async function fill(box, name, ask, tell) {
+async function fill(box, found, ask, tell) {
   try {
-    const page = await ask(`api/tables/${name}/advice`);
+    const page = await ask(`api/tables/${found.declared.name}/advice`);
     if (!page.advice.length && !page.looked_at) {
       box.remove(); // the page says that no look has read the table
       return;
     }
-    box.replaceChildren(...(page.advice.length ? listed(page, name, tell) : [nothing(page)]));
+    box.replaceChildren(...(page.advice.length ? listed(page, found, tell) : [nothing(page)]));
   } catch (error) {
     box.replaceChildren(h("p", { class: "quiet" }, `The advice cannot be shown: ${error.message}`));
   }
@@ -33,8 +33,8 @@ function nothing(page) {
     h("span", { class: "soft" }, `Looked at: ${page.looked.join(", ")}, `, ago(page.looked_at, page.now), "."));
 }
 
-function listed(page, name, tell) {
-  const items = page.advice.map((each) => item(each, name, tell));
+function listed(page, found, tell) {
+  const items = page.advice.map((each) => item(each, found, tell));
   const rest = items.slice(SHOWN);
   return [
     h("ul", {}, items.slice(0, SHOWN)),
@@ -42,14 +42,19 @@ function listed(page, name, tell) {
   ].filter(Boolean);
 }
 
-function item(each, name, tell) {
+function item(each, found, tell) {
+  const { name } = found.declared;
   const [mark, colour] = MARKS[each.severity];
   const more = [each.effect, each.remedy, each.waits].filter(Boolean).join(" ");
   return h("li", {},
     h("strong", { class: colour }, h("span", { "aria-hidden": "true" }, `${mark} `), each.severity), ` ${each.text}`,
     more ? h("div", { class: "about" }, more) : null,
-    h("div", { class: "tools" }, each.fix ? h("code", { class: "command" }, each.fix) : null, buttons(each, name, tell)));
+    h("div", { class: "tools" }, each.fix ? h("code", { class: "command" }, each.fix) : null, rows(each, found), buttons(each, name, tell)));
 }
+
+/** The way to the quarantined rows, for users who may see them. */
+const rows = (each, found) => (each.kind === "quarantine" && found.shows_quarantine
+  ? h("a", { href: `#/table/${encodeURIComponent(found.declared.name)}/data` }, "Show the rows") : null);
 
 function buttons(each, name, tell) {
   if (!each.buttons) return null;

@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hudi_services.operations.advice.estimate import Sample
-from hudi_services.operations.advice.facts import Damage
+from hudi_services.operations.advice.facts import BadRows, Damage
 from hudi_services.operations.advice.model import Advice, Severity
+from hudi_services.operations.advice.quarantine import as_values
 from hudi_services.operations.pages.advice import Buttons, advice_page
 from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
 from hudi_services.operations.watch.findings import DoctorRound
@@ -198,3 +199,20 @@ def test_a_load_that_found_nothing_makes_the_source_late():
     state = FleetState({}, {"orders": snapshot.summary}, recent={"orders": {"ingest": RecentRuns(idle)}})
     [advice] = advice_page(table, state, snapshot, NOW, ()).advice
     assert "The last load, at 11:55 UTC, found nothing new in /landing (0 files to load)." in advice["text"]
+
+
+def test_quarantined_rows_of_the_feed_with_their_reason_for_users_who_may_see_rows():
+    bad = BadRows("/lake/orders.quarantine", 1, 90, 3, AT_NINE, "'secret' is no number", 2)
+    snapshot = Snapshot(
+        Summary("orders", "/lake/orders", "ok", LOOKED), {"table": IDLE_TABLE, "quarantine": as_values(bad)}
+    )
+    known = FleetState({}, {"orders": snapshot.summary})
+    for shows_quarantine in (True, False):
+        shown = advice_page(TABLE, known, snapshot, NOW, (), shows_quarantine=shows_quarantine)
+        [advice] = shown.advice
+        assert (advice["kind"], advice["severity"]) == ("quarantine", "loss")
+        assert advice["text"].startswith("1 load left 3 rows in the quarantine, since 09:00 UTC.")
+        assert ("The most frequent reason, of 2 rows: 'secret' is no number." in advice["text"]) is shows_quarantine
+        assert ("secret" in str(shown)) is shows_quarantine
+        assert advice["fix"] == "hudi-services show quarantine --table orders"
+        assert shown.looked[-1] == "quarantine"

@@ -79,3 +79,22 @@ def test_a_storage_that_does_not_answer_and_a_missing_right_are_no_damage(store,
         assert failed.reason.startswith(f"{title}. Found: ")
         assert failed.advice.startswith(f"The table cannot be read: {title}, since ")
     assert failed.fix.startswith("sudo setfacl ")
+
+
+def test_a_look_counts_the_quarantined_rows_of_the_feed_and_shows_no_value_to_all(store, tmp_path):
+    table = create(tmp_path / "orders")
+    source = {"path": f"{tmp_path}/land", "format": "json"}
+    entry = Table.model_validate(
+        {"name": "orders", "base_path": f"{tmp_path}/orders", "source": source, "keys": {"record_key": ["id"]}}
+    )
+    write(table)
+    (tmp_path / "orders.quarantine/20260101").mkdir(parents=True)
+    (tmp_path / "orders.quarantine/20260101/0.jsonl").write_text(
+        '{"file": "a", "reason": "secret is no number", "row": {}}\n'
+    )
+    look(entry, store, table.clock)
+    snapshot = store.table("orders")
+    assert (snapshot.body["quarantine"]["rows"], snapshot.body["quarantine"]["reason"]) == (1, "secret is no number")
+    assert (snapshot.summary.severity, snapshot.summary.fix) == ("loss", "hudi-services show quarantine --table orders")
+    assert snapshot.summary.advice.startswith("1 load left 1 row in the quarantine, since ")
+    assert "secret" not in snapshot.summary.advice
