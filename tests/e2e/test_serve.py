@@ -1,9 +1,11 @@
-"""`hudi-services airflow` on one's own registry: killed, started again, started twice, edited under, ended by its terminal."""
+"""`hudi-services airflow` on the registry of the quick start: killed, started again, started twice, edited under, ended by its
+terminal."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,23 +24,22 @@ from hudi_services.local_airflow.home import AirflowHome
 from hudi_services.local_airflow.owner import find_owner
 from hudi_services.local_airflow.processes import processes_of, stop
 from hudi_services.runtime.folders import PROJECT
+from tests.e2e.test_quickstart import BLOCKS
+from tests.e2e.test_quickstart import said as said_by
 from tests.support.waiting import PATIENCE
 from tests.support.waiting import until as until_true
 
 pytestmark = pytest.mark.e2e
 until = partial(until_true, pause=0.5)
 
-# ingest.schedule: the last hour's run begins at once, as DAGs are switched on from the start.
-_REGISTRY = """\
-tables:
-  - name: orders
-    base_path: ${SHOP}/lake/orders
-    keys: {record_key: [id]}
-    source: {path: "${SHOP}/landing", format: csv}
-    ingest: {schedule: 0 * * * *}
-    clean: {after_ingests: 1}
+_, _FILES, _, _ENTRY, *_ = (
+    BLOCKS  # the run of the last ten minutes begins at once, as DAGs are switched on from the start
+)
+_SCHEDULE = '{schedule: "*/10 * * * *"}'
+_REGISTRY = f"""\
+{_ENTRY}\
   - name: misspelt
-    base_path: ${SHOP}/misspelt
+    base_path: ${{SHOP}}/misspelt
     operatoin: upsert
 """
 _MORE = """\
@@ -52,9 +53,9 @@ pools: {slow: 1}
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Path]:
     """A folder with a registry that was never near the demo's, and a space in its name."""
-    folder = tmp_path / "my shop"
-    (folder / "landing").mkdir(parents=True)
-    (folder / "landing" / "a.csv").write_text("id,amount\n1,2.5\n")
+    said_by(_FILES, tmp_path)
+    folder = (tmp_path / "shop").rename(tmp_path / "my shop")
+    assert _SCHEDULE in _REGISTRY
     (folder / "own.yaml").write_text(_REGISTRY)
     yield folder
     stop(folder / ".airflow", grace=1)
@@ -99,7 +100,7 @@ def test_a_registry_of_one_s_own(shop: Path) -> None:
     first, said = begin(shop, "--registry", "own.yaml")
     until(lambda: "starting Airflow" in said(), said)
     assert "1 table, 2 DAGs" in said()
-    assert f"{shop}/own.yaml:10: misspelt.operatoin: is not an option" in said()
+    assert f"{shop}/own.yaml:{_REGISTRY.count(chr(10))}: misspelt.operatoin: is not an option" in said()
     until(lambda: len(processes_of(home.folder)) > 3, said)
     first.kill()
     first.wait()
@@ -118,14 +119,14 @@ def test_a_registry_of_one_s_own(shop: Path) -> None:
 
         api = AirflowApi(owner.address, "admin", home.passwords()["admin"])
         until(lambda: "success" in [run["state"] for run in api.runs("hudi_clean__orders")], said)
-        assert HoodieTable.open(str(shop / "lake" / "orders")).read().num_rows == 1
+        assert HoodieTable.open(str(shop / "lake" / "orders")).read().num_rows == 4
 
-        (shop / "own.yaml").write_text(_REGISTRY.replace("0 * * * *}", "0 * * * *, engine: spark}") + _MORE)
+        (shop / "own.yaml").write_text(_REGISTRY.replace(_SCHEDULE, f"{_SCHEDULE[:-1]}, engine: spark}}") + _MORE)
         wait_for_dags(api, ["hudi_clean__later"])
         until(lambda: "the registry has changed" in said() and "2 tables" in said(), said)
         until(lambda: api.get("/pools")["total_entries"] == 2, said)
 
-        (shop / "landing" / "b.csv").write_text("id,amount\n2,3.5\n")
+        shutil.copytree(shop / "landing" / "dt=2026-11-20", shop / "landing" / "dt=2026-11-22")
         api.trigger("hudi_ingest__orders", {})
         until(lambda: "java" in _programs(home.folder), said)
     finally:
