@@ -32,7 +32,8 @@ _ODD = frozenset("?#%")  # mean something else in the address of a database
 class AirflowHome:
     """The folder of an Airflow's database, logs and passwords; the registry it serves, and the ports it listens on.
 
-    `paused`: a new DAG waits until a user switches it on. Logs are kept for `log_days` days.
+    `paused`: a new DAG waits until a user switches it on. Logs are kept for `log_days` days. Airflow reads a DAG file, and so the
+    registry, every `dag_seconds` seconds.
     """
 
     folder: Path
@@ -42,6 +43,7 @@ class AirflowHome:
     users: Mapping[str, str] = field(default_factory=lambda: {"admin": "admin", "viewer": "viewer"})  # name -> role
     paused: bool = False
     log_days: int = 30
+    dag_seconds: int = 10
 
     @property
     def task_logs(self) -> Path:
@@ -124,8 +126,8 @@ class AirflowHome:
             "API_AUTH__JWT_SECRET": self._secret("jwt"),
             "LOGGING__WORKER_LOG_SERVER_PORT": self.ports[2],
             "LOGGING__TRIGGER_LOG_SERVER_PORT": self.ports[3],
-            "DAG_PROCESSOR__REFRESH_INTERVAL": 10,
-            "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": 10,
+            "DAG_PROCESSOR__REFRESH_INTERVAL": self.dag_seconds,
+            "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": self.dag_seconds,
             "USAGE_DATA_COLLECTION__ENABLED": False,
         }
         return {

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser
 
 from hudi_services.demo.home import DemoHome
 from hudi_services.demo.land import land
+from hudi_services.demo.run import UNCHANGED_SECONDS
 from hudi_services.local_airflow.api import AirflowApi
 from hudi_services.local_airflow.dags import wait_for_dags
 from hudi_services.local_airflow.home import AirflowHome
@@ -192,7 +193,7 @@ def airflow(demo: Demo, hook: Server) -> Iterator[Running]:
     registry |= {"judge": {}, "watch": {"every": 2}, "alerts": {"hooks": [{"name": "ops", "url": hook.address}]}}
     file = demo.folder / "tables.yaml"
     file.write_text(yaml.safe_dump(registry))
-    home = HomeWithOwnDags(demo.folder, registry=file)
+    home = HomeWithOwnDags(demo.folder, registry=file, dag_seconds=UNCHANGED_SECONDS)
     shutil.copytree(DAGS, demo.folder / "dags", ignore=shutil.ignore_patterns("__pycache__"))
     (demo.folder / "dags" / "after_judged.py").write_text(AFTER_JUDGED)
     land(home.landing / "flights", FIRST, date(2013, 1, 31))  # a day more than the demo loaded
