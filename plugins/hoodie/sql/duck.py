@@ -18,9 +18,10 @@ from hoodie.engine import Engine
 from hoodie.errors import HoodieError, SqlError
 from hoodie.sql.arrow_rows import ArrowRows
 from hoodie.sql.conditions import CONDITION, as_written
-from hoodie.sql.duck_text import MACROS, duckdb_text
+from hoodie.sql.duck_text import duckdb_text
 from hoodie.sql.engine import NamedSource
 from hoodie.sql.floats import floats_as_doubles
+from hoodie.sql.macros import Macros
 from hoodie.sql.missing_columns import unknown_column
 from hoodie.sql.names import renamed
 from hoodie.sql.parse import Statement, shortened
@@ -40,8 +41,8 @@ class DuckEngine:
         """`tasks` is what reads and writes of the library run on; None: threads."""
         self.tasks = tasks
         self._database = duckdb.connect() if database is None else database
-        for statement in ("SET TimeZone = 'UTC'", *MACROS):
-            self._database.execute(statement)
+        self._database.execute("SET TimeZone = 'UTC'")
+        self._macros = Macros(self._database)
         weakref.finalize(self, self._database.close)
         self._lock = threading.Lock()  # it runs one statement at a time
 
@@ -118,6 +119,7 @@ class DuckEngine:
     def _rows(self, text: str, parameters: Sequence[object] = (), statement: str | None = None) -> pa.Table:
         """The rows of a text of DuckDB's, which errors show as the `statement` that was given."""
         try:
+            self._macros.make(text)
             relation: duckdb.DuckDBPyRelation | None = self._database.sql(text, params=list(parameters) or None)
             if relation is None:
                 return pa.table({})
