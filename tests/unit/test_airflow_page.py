@@ -61,6 +61,7 @@ open({str(typed)!r}, "a").write(json.dumps(call) + "\\n")
         (folder / name).chmod(0o755)
 
 
+@pytest.mark.deep("Airflow starts six times: `e2e` has a real one with these folders")
 def test_the_commands_bring_the_tables_into_an_airflow(tmp_path: Path) -> None:
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGE, re.M | re.S)
     assert len(blocks) == 4

@@ -105,6 +105,7 @@ def test_it_runs_from_the_archive(wheel, tmp_path):
     assert "hoodie.table.name" in shown
 
 
+@pytest.mark.deep("pip makes an environment: the archive has the same files")
 def test_pip_makes_it_and_it_installs(tmp_path):
     """`pip wheel .`, and the program in an environment that has the packages it depends on, but not this checkout."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]

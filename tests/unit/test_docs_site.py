@@ -28,6 +28,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.deep("half a minute: small sites have each kind of fault, and other tests follow the links of the pages")
 @pytest.mark.process
 def test_the_site_builds_with_all_its_pages(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path)]

@@ -62,6 +62,7 @@ def test_a_connection_without_a_warehouse_is_told(monkeypatch):
         HoodieHook("lake").get_conn()
 
 
+@pytest.mark.deep("a wheel with an Airflow of its own: `test_installed.py` has the wheel")
 def test_airflow_finds_it_where_the_package_is_installed(tmp_path):
     """By the entry point in the wheel: the connection's type is known to an operator."""
     with zipfile.ZipFile(build_wheel(tmp_path / "dist")) as wheel:

@@ -139,8 +139,8 @@ def test_local_never_asks_for_spark(orders: Table, tmp_path: Path, monkeypatch: 
 
 
 def test_memory_is_bounded_and_the_error_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """800 MB of rows in one small file do not fit into 256 MB."""
-    rows = pa.table({"id": [str(number) for number in range(200_000)], "n": pa.repeat("x" * 4000, 200_000)})
+    """400 MB of rows in one small file do not fit into 256 MB."""
+    rows = pa.table({"id": [str(number) for number in range(100_000)], "n": pa.repeat("x" * 4000, 100_000)})
     deliver(tmp_path, "1", rows)
     del rows
     with pytest.raises(

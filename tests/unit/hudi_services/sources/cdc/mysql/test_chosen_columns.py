@@ -17,6 +17,7 @@ from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
 from hudi_services.sources.cdc.row_filter import RowFilter
 from hudi_services.sources.databases.expressions import ColumnExpressions
 from tests.support.faulty import FaultyStorage, Killed
+from tests.support.matrix import sample
 from tests.unit.hudi_services.sources.cdc.mysql.test_group_load import APPLY, Shards
 from tests.unit.hudi_services.sources.cdc.mysql.test_snapshot_load import (
     changes_between_statements,
@@ -30,7 +31,7 @@ from tests.unit.hudi_services.sources.cdc.mysql.test_snapshot_load import (
 pytestmark = pytest.mark.process
 
 
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("kind", sample(["COPY_ON_WRITE", "MERGE_ON_READ"], 1))
 def test_kills_between_snapshot_and_changes_lose_no_row_of_the_condition(server, tmp_path, monkeypatch, kind):
     for name, value in {"GROUP_ROWS": 7, "CHUNK_ROWS": 3}.items():
         monkeypatch.setattr(snapshot_load, name, value)
