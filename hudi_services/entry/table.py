@@ -36,6 +36,13 @@ def _scalar(value: object) -> object:
     return value
 
 
+def _place(value: str) -> str:
+    """A path with a space, a line break or `~` before its name is one in the working directory, which differs by process."""
+    if not value.isprintable() or value != value.strip() or not value or value.startswith("~"):
+        raise ValueError(f"{value!r} is not the path of a table; write it whole, or a URL")
+    return value
+
+
 Cron = Annotated[str, AfterValidator(cron)]
 Schedule = Annotated[str, AfterValidator(lambda value: value if value == BY_OBJECTIVES else cron(value))]
 """Cron, or `objectives`."""
@@ -114,7 +121,7 @@ class Table(Part):
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=200)]
-    base_path: str
+    base_path: Annotated[str, AfterValidator(_place)]
     keys: Keys | None = None
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE"
     version: Literal[6, 9] = 9

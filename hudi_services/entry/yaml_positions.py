@@ -56,6 +56,9 @@ def read_marked(text: str) -> Marked:
         return Marked(None, problems=(Problem(("YAML",), line, f"cannot be read: {error.problem}"),))
     except (yaml.YAMLError, ValueError) as error:
         return Marked(None, problems=(Problem(("YAML",), 1, f"cannot be read: {error}"),))
+    except RecursionError:
+        message = "cannot be read: it is nested too deeply, or an alias is inside what it names"
+        return Marked(None, problems=(Problem(("YAML",), 1, message),))
     return Marked(data, reader.lines, tuple(reader.problems))
 
 

@@ -106,7 +106,7 @@ def _parsed(text: str, *, exact: bool) -> object:
         return None
     try:
         return pendulum.parse(text, exact=exact)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

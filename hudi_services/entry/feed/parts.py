@@ -24,10 +24,16 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(one_or_more)]
 """One text, or a list of them."""
 
 
+_LONGEST = timedelta(days=36_500)  # a moment so long from now still has a date, which Airflow computes of deadlines
+
+
 def _duration(value: object) -> object:
     if isinstance(value, int | float):
         raise ValueError(f"{value} has no unit; write 30s, 5m, 2h or 1d")
-    return duration(value) if isinstance(value, str) else value
+    length = duration(value) if isinstance(value, str) else value
+    if isinstance(length, timedelta) and length > _LONGEST:
+        raise ValueError(f"{value!r} is longer than 100 years")
+    return length
 
 
 Duration = Annotated[timedelta, BeforeValidator(_duration)]

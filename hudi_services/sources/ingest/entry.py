@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import Any
+from typing import Annotated, Any
 
 import click
+from pydantic import Field as Limit
 
+from hoodie.config import laid_over
 from hoodie.config.groups import INGEST_OPTIONS, WRITE_OPTIONS
 from hoodie.config.keys.clean import CLEAN_KEYS
 from hoodie.config.keys.compaction import COMPACTION_KEYS
@@ -35,6 +37,7 @@ from hudi_services.entry.feed.flag import feed_flag
 from hudi_services.entry.feed.model import contradictions
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.retention import with_retention
+from hudi_services.entry.schedule import next_begin
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.source import ROW_FORMATS, BadRows, DatabaseSource, TopicSource
 from hudi_services.entry.table import Schedule, SparkSection, Table
@@ -66,7 +69,7 @@ class Ingest(SparkSection):
     """
 
     schedule: Schedule | None = None
-    start: date = date(2000, 1, 1)
+    start: Annotated[date, Limit(ge=date(1970, 1, 1), lt=date(9000, 1, 1))] = date(2000, 1, 1)
     end: date | None = None
     catchup: bool = False
 
@@ -88,6 +91,8 @@ def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, st
         yield from _refused_keys(table)
     if isinstance(table.source, TopicSource):
         yield from _topic_problems(table, table.source)
+    if (wrong := _never_between(table, section)) is not None:
+        yield ("ingest", "end"), wrong
     if not section.catchup:
         return
     if table.source is not None and table.folder is None:
@@ -102,6 +107,17 @@ def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, st
             ("ingest", "catchup"),
             "needs source.date_pattern: without it the first run loads the files of all intervals",
         )
+
+
+def _never_between(table: Table, section: Ingest) -> str | None:
+    """Return the reason for which no run begins from `start` to `end`; None if one does, or no clock starts runs."""
+    cron, end = _trigger(table, section).cron, section.end
+    if end is None or "start" not in section.model_fields_set:
+        return None
+    if end < section.start:
+        return f"{end} is before ingest.start, {section.start}"
+    begin = next_begin(cron, section.start) if cron is not None else None
+    return f"no run of {cron!r} begins from {section.start} to {end}" if begin and begin.date() > end else None
 
 
 def _topic_problems(table: Table, source: TopicSource) -> Iterator[tuple[KeyPath, str]]:
@@ -229,7 +245,7 @@ def _with_rest(table: Table, section: Ingest, quarantine: BadRows, flags: Sequen
     if quarantine.path is not None:
         more_flags += ["--quarantine-path", quarantine.path]
     more_flags += ["--max-bad-share", str(quarantine.max_share)]
-    options = {**options_of_new(table, table.keys), **table.hoodie, **section.hoodie}
+    options = laid_over(section.hoodie, laid_over(table.hoodie, options_of_new(table, table.keys)))
     return Arguments((*flags, *more_flags), with_retention(table, options))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import date
 from pathlib import Path
@@ -222,3 +223,48 @@ _DATED = 'keys: {record_key: id}, source: {path: /s, format: csv, date_pattern: 
 def test_catching_up_needs_a_first_day_and_dates(tmp_path: Path, rest: str, wanted: list[str]) -> None:
     found = mistakes(tmp_path, f"tables:\n  - {{name: t, base_path: /t, {rest}}}\n")
     assert [(each.key, each.message) for each in found] == [("t.ingest.catchup", message) for message in wanted]
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "message"),
+    [
+        ("{schedule: '@daily', start: 2027-05-01, end: 2027-01-01}", "end", "is before ingest.start"),
+        ("{schedule: '0 0 29 2 *', start: 2029-03-01, end: 2030-03-01}", "end", "no run of '0 0 29 2 *' begins from"),
+        ("{schedule: '@daily', start: 9999-12-31}", "start", "less than"),
+        ("{schedule: '@daily', start: 0026-01-01}", "start", "greater than or equal to"),
+        ("{deadline: P999999999W}", "deadline", "is not a duration"),
+        ("{deadline: P99999D}", "deadline", "is longer than 100 years"),
+    ],
+)
+def test_schedules_that_never_run_and_times_without_a_date(
+    tmp_path: Path, section: str, key: str, message: str
+) -> None:
+    """Airflow's DAG processor and scheduler compute with these dates, for all tables."""
+    text = "tables:\n- {name: b, base_path: /lake/b}\n- name: a\n  base_path: /lake/a\n  keys: {record_key: id}\n"
+    text += f"  source: {{path: /land/a, format: csv}}\n  ingest: {section}\n"
+    reading = read_registry(write(tmp_path, text))
+    assert [table.name for table in reading.registry.tables] == ["b"]
+    (mistake,) = reading.mistakes
+    assert mistake.key == f"a.ingest.{key}"
+    assert message in mistake.message
+
+
+@pytest.mark.parametrize("section", ["{schedule: '@daily', start: 2026-01-01, end: 2026-01-01}", "{deadline: P36500D}"])
+def test_dates_and_times_at_the_limits(tmp_path: Path, section: str) -> None:
+    text = "tables:\n- name: a\n  base_path: /lake/a\n  keys: {record_key: id}\n"
+    text += f"  source: {{path: /land/a, format: csv}}\n  ingest: {section}\n"
+    assert read_registry(write(tmp_path, text)).mistakes == ()
+
+
+@pytest.mark.parametrize("text", ["tables: &t\n- *t\n", "tables: " + "[" * 20_000 + "]" * 20_000])
+def test_yaml_that_nests_without_end_is_a_mistake(tmp_path: Path, text: str) -> None:
+    (mistake,) = read_registry(write(tmp_path, text)).mistakes
+    assert "nested too deeply" in mistake.message
+
+
+@pytest.mark.parametrize("place", ["", " ", " /lake/a", "/lake/a ", "/lake/a\n", "/lake/\0a", "~/a", "~ann/a"])
+def test_a_path_that_names_another_folder_than_it_seems_to(tmp_path: Path, place: str) -> None:
+    reading = read_registry(write(tmp_path, json.dumps({"tables": [{"name": "a", "base_path": place}]})))
+    assert reading.registry.tables == ()
+    (mistake,) = reading.mistakes
+    assert (mistake.key, "is not the path of a table" in mistake.message) == ("a.base_path", True)
