@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from hoodie.config import laid_over
 from hoodie.config.keys.table import VERSION
 from hoodie.display import some
 from hoodie.errors import ConfigError
@@ -197,7 +198,8 @@ def _target(table: Table, source: DatabaseSource, server: DatabaseServer, enviro
     database, _, name = source.table.partition(".")
     options: dict[str, object] = {
         **with_retention(
-            table, {**options_of_new(table, table.keys), **table.hoodie, **table.section("ingest").hoodie}
+            table,
+            laid_over(table.section("ingest").hoodie, laid_over(table.hoodie, options_of_new(table, table.keys))),
         ),
         VERSION.name: str(table.version),
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path as FilePath
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from hoodie.config import laid_over
 from hoodie.model.place import identity
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.database_rules import DatabaseRule
@@ -21,7 +23,8 @@ from hudi_services.entry.rounds import Rounds
 from hudi_services.entry.server import AnyServer
 from hudi_services.entry.table import History, Pools, Table
 from hudi_services.entry.watch import Watch
-from hudi_services.entry.yaml_positions import Marked, Path, read_marked
+from hudi_services.entry.yaml_positions import Marked, Path, Problem, read_marked
+from hudi_services.registry.claims import Claims, Key
 from hudi_services.registry.contradictions import contradictions, undeclared_pool
 from hudi_services.registry.mistakes import LeftOut, Mistake, as_error, left_out
 from hudi_services.registry.options import wrong_options
@@ -96,7 +99,8 @@ def read_registry(
 ) -> Reading:
     """The tables that are right, and the mistakes of the others; one bad table does not stop the rest.
 
-    With `only`, the name of a table, no other table is looked at: that is quick also in a registry of thousands.
+    With `only`, the name of a table, only names and places of the others are looked at, as two tables cannot share one: that
+    is quick also in a registry of thousands.
     """
     file_name = str(file)
     try:
@@ -126,12 +130,11 @@ class _Checker:
         self._mistakes: set[Mistake] = set()
         self._bad: set[int] = set()
         self._wrong_rules: dict[str, tuple[Mistake, ...]] = {}
-        self._taken: dict[tuple[str, str], int] = {}
-        self._around: dict[str, int] = {}  # folders above tables
+        self._claims = Claims()
 
     def reading(self) -> Reading:
         for problem in self._marked.problems:
-            self._add(problem.path, problem.message, problem.line)
+            self._add_problem(problem)
         data = self._marked.data if self._marked.data is not None else {}
         if not isinstance(data, dict):
             self._add((), "must be a mapping with the sections " + ", ".join(_SECTIONS))
@@ -158,6 +161,8 @@ class _Checker:
                         )
                 if table is not None and position not in self._bad:
                     tables.append(table)
+            elif isinstance(entry, dict):
+                self._note_place(position, entry.get("base_path", defaults.get("base_path")))
         registry = Registry(self._file, tuple(tables), pools, doctor, judge, watch, alerts, servers, databases)
         bad = (_laid_over(entry, defaults) for entry in self._bad_entries())
         mistakes = tuple(sorted(self._mistakes, key=_order))
@@ -226,11 +231,14 @@ class _Checker:
     def _servers(self, section: dict[str, Any]) -> dict[str, AnyServer]:
         """Return the servers without mistakes."""
         servers = {}
+        unclear = {
+            problem.path[1] for problem in self._marked.problems if problem.path[0] == "servers" and problem.path[1:]
+        }
         for name, value in section.items():
             server, wrong = checked_server(value)
             for path, message in wrong:
                 self._add(("servers", name, *path), message)
-            if server is not None:
+            if server is not None and name not in unclear:
                 servers[str(name)] = server
         return servers
 
@@ -270,9 +278,8 @@ class _Checker:
         merged = _laid_over(entry, defaults)
         for path, message in [*self._name_tables(merged), *self._expand_paths(merged)]:
             self._add((*place, *path), message)
-        self._claim(position, "name", merged.get("name"), str)
-        self._claim(position, "base_path", merged.get("base_path"), identity)
-        self._refuse_nested(position, merged.get("base_path"))
+        self._claim(position, "name", merged.get("name"))
+        self._claim(position, "base_path", merged.get("base_path"))
         for path, message in wrong_options(merged, self._entries):
             self._add((*place, *path), message)
         try:
@@ -324,36 +331,32 @@ class _Checker:
                 except ValueError as error:
                     yield path, str(error)
 
-    def _claim(self, position: int, key: str, value: object, form: Callable[[str], str]) -> None:
+    def _claim(self, position: int, key: Key, value: object) -> None:
         """A name or a place that an earlier table has is the later one's mistake."""
-        if not isinstance(value, str):
-            return
-        other = self._taken.setdefault((key, form(value)), position)
-        if other != position:
-            line = self._marked.line(("tables", other, key))
-            self._add(("tables", position, key), f"{value!r} is also the {key} of {self._name(other)!r} on line {line}")
+        for claim in self._claims.conflicts(position, key, value):
+            other = f"{self._name(claim.position)!r} on line {self._marked.line(('tables', claim.position, key))}"
+            self._add(("tables", position, key), f"{value!r} {claim.relation} the {key} of {other}")
 
-    def _refuse_nested(self, position: int, value: object) -> None:
-        """A table inside another's folder: readers that list folders would take its files for the other's."""
-        if not isinstance(value, str):
-            return
-        place = identity(value)
-        above = [place[:end] or "/" for end, letter in enumerate(place) if letter == "/"]
-        outer = next(
-            (self._taken["base_path", parent] for parent in above if ("base_path", parent) in self._taken), None
-        )
-        inner = self._around.get(place)
-        for folder in above:
-            self._around.setdefault(folder, position)
-        for other, lies in ((outer, "lies inside"), (inner, "has inside it")):
-            if other is not None and other != position:
-                other_table = f"{self._name(other)!r} on line {self._marked.line(('tables', other, 'base_path'))}"
-                self._add(("tables", position, "base_path"), f"{value!r} {lies} the base_path of {other_table}")
+    def _note_place(self, position: int, value: object) -> None:
+        """Note the place of a table that is not looked at otherwise: another one cannot have it, nor lie inside it."""
+        with suppress(ValueError):  # a variable is not set: the table has a mistake, and no place
+            self._claims.note(position, expand(value, self._environ) if isinstance(value, str) else value)
 
     def _name(self, position: int) -> str:
         entry = self._marked.data["tables"][position]
         name = entry.get("name") if isinstance(entry, dict) else None
         return name if isinstance(name, str) else f"tables[{position}]"
+
+    def _add_problem(self, problem: Problem) -> None:
+        """A value that YAML leaves unclear for all tables, as of a key that is given twice, keeps each of them out."""
+        self._add(problem.path, problem.message, problem.line)
+        tables = self._marked.data.get("tables") if isinstance(self._marked.data, dict) else None
+        if problem.path[0] in ("defaults", *_OF_ALL) and isinstance(tables, list):
+            inside = problem.path[1:] if problem.path[0] == "defaults" else problem.path
+            for position in range(len(tables)):
+                self._add(
+                    ("tables", position, *inside), f"{problem.message}, in what holds for all tables", problem.line
+                )
 
     def _add(self, path: Path, message: str, line: int | None = None) -> None:
         """A mistake in a table's entry is shown under the table's name, on the defaults' line if it comes from there."""
@@ -374,11 +377,14 @@ def _order(mistake: Mistake) -> tuple[int, str, str]:
 
 
 def _laid_over(entry: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """The entry, with the defaults where it is silent; mappings key by key, lists and values as a whole."""
+    """The entry, with the defaults where it is silent; mappings key by key, lists and values as a whole. An option replaces
+    that of the defaults also under another of its names."""
     merged = {key: _laid_over({}, value) if isinstance(value, dict) else value for key, value in defaults.items()}
     for key, value in entry.items():
         below = merged.get(key)
-        if isinstance(value, dict):
+        if key == "hoodie" and isinstance(value, dict) and isinstance(below, dict):
+            merged[key] = laid_over(value, below)
+        elif isinstance(value, dict):
             merged[key] = _laid_over(value, below if isinstance(below, dict) else {})
         else:
             merged[key] = value

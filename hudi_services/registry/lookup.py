@@ -43,7 +43,8 @@ def table_named(name: str, file: Path, entries: Entries = ENTRIES, environ: Mapp
     reading = read_registry(file, environ, only=name, entries=entries)
     mistakes = [mistake for mistake in reading.mistakes if mistake.table in (None, name)]
     table = reading.registry.table(name)
-    if table is not None:
+    # Two entries may have the name, of which the second is the mistake: the user may mean that one.
+    if table is not None and not any(mistake.table == name for mistake in mistakes):
         return table
     if mistakes:
         raise as_error(str(file), mistakes)

@@ -47,11 +47,20 @@ def wrong_options(entry: Mapping[str, Any], services: Entries = ENTRIES) -> Iter
         options: Any = entry
         for step in path:
             options = options.get(step) if isinstance(options, dict) else None
-        for name, value in options.items() if isinstance(options, dict) else ():
+        options = options if isinstance(options, dict) else {}
+        yield from (((*path, name), message) for name, message in _said_twice(options, keys))
+        for name, value in options.items():
             if (key := own.get(path[0], instead).get(name) or instead.get(name)) is not None:
                 yield (*path, name), f"is set by the key {key!r}; remove it here"
             elif (message := _wrong(name, value, keys, groups, places)) is not None:
                 yield (*path, name), message
+
+
+def _said_twice(options: Mapping[str, object], keys: tuple[ConfigKey[Any], ...]) -> Iterator[tuple[str, str]]:
+    """Options that are set under two of their names."""
+    for key in keys:
+        first, *others = [name for name in key.names if name in options] or [key.name]
+        yield from ((name, f"is another name of {first!r}: keep one of them") for name in others)
 
 
 def _names(replaced: Mapping[ConfigKey[Any], str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow.sdk.configuration import conf
 
-from hoodie.config import select_keys
+from hoodie.config import laid_over, select_keys
 from hoodie.config.key import resolve
 from hoodie.config.keys.delete import GRACE_HOURS
 from hoodie.display import counted, size_of
@@ -52,7 +52,7 @@ def _restorable(table: Table, entry: ServiceEntry[Any]) -> str:
     if entry.name == _TTL:
         return "Until a clean deletes the files, `hudi-services rollback` takes the drop back."
     section = entry.section_of(table)
-    table_options = {**table.hoodie, **(section.hoodie if section is not None else {})}
+    table_options = laid_over(section.hoodie if section is not None else {}, table.hoodie)
     hours = resolve(select_keys(table_options, [GRACE_HOURS]), [GRACE_HOURS])[GRACE_HOURS]
     if not hours:
         return f"The files cannot be restored: {GRACE_HOURS.name} is 0."

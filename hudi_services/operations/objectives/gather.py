@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from hoodie.clock import Clock
-from hoodie.config import own_options, select_keys
+from hoodie.config import laid_over, own_options, select_keys
 from hoodie.config.key import resolve
 from hoodie.config.keys.write import SMALL_FILE_LIMIT
 from hoodie.model.files import BaseFile
@@ -73,7 +73,7 @@ def _small(base: list[BaseFile], limit: int) -> Growth:
 
 def _small_limit(entry: Table) -> int:
     """Bytes: below which writers take a file for small."""
-    options: Mapping[str, object] = {**entry.hoodie, **options_of(entry, entry.loader)}
+    options: Mapping[str, object] = laid_over(options_of(entry, entry.loader), entry.hoodie)
     limit: int = resolve(select_keys(options, [SMALL_FILE_LIMIT]), [SMALL_FILE_LIMIT])[SMALL_FILE_LIMIT]
     return limit or SMALL_FILE_LIMIT.default or 0
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import click
 from pydantic import AfterValidator
 
-from hoodie.config import own_options, select_keys
+from hoodie.config import laid_over, own_options, select_keys
 from hoodie.config.groups import BOOTSTRAP_OPTIONS
 from hoodie.config.key import regex
 from hoodie.config.keys import bootstrap as keys
@@ -107,7 +107,10 @@ def _arguments(table: Table, section: Bootstrap, request: RunRequest) -> Argumen
     flags += ["--check-keys", section.check_keys]
     flags += ["--step", request.mode] if request.mode else []
     version = {VERSION.name: str(table.version)}
-    return Arguments(tuple(flags), {**options_of_new(table, table.keys), **version, **table.hoodie, **section.hoodie})
+    return Arguments(
+        tuple(flags),
+        laid_over(section.hoodie, laid_over(table.hoodie, {**options_of_new(table, table.keys), **version})),
+    )
 
 
 BOOTSTRAP = ServiceEntry(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hoodie.config import CREATE_KEYS, select_keys
+from hoodie.config import CREATE_KEYS, laid_over, select_keys
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
 from hoodie.config.keys.index import GLOBAL_TYPES, INDEX_TYPE
@@ -97,7 +97,7 @@ def _is_made_of(statement: Statement, name: str, columns: set[str]) -> bool:
 def _index(table: Table) -> str | None:
     """The index of the loads; None for a mistake of the registry."""
     section: ServiceSection | None = table.section(table.loader)
-    options = {**table.hoodie, **(section.hoodie if section is not None else {})}
+    options = laid_over(section.hoodie if section is not None else {}, table.hoodie)
     try:
         index: str = resolve(select_keys(options, [INDEX_TYPE]), [INDEX_TYPE])[INDEX_TYPE]
     except HoodieError:

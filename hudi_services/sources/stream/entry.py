@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from hoodie.config import laid_over
 from hoodie.config.groups import INGEST_OPTIONS, WRITE_OPTIONS
 from hoodie.config.keys.write import OPERATION as WRITE_OPERATION
 from hoodie.errors import RegistryError
@@ -102,7 +103,7 @@ def _arguments(table: Table, section: Stream, request: RunRequest) -> Arguments:
     flags += ["--start-fresh"] if request.params.get("start_fresh") else []
     if section.mode == CONTINUOUS:
         flags += ["--for", f"{section.run_for.total_seconds() / 60:g}"]
-    options = {**options_of_new(table, table.keys), **table.hoodie, **section.hoodie}
+    options = laid_over(section.hoodie, laid_over(table.hoodie, options_of_new(table, table.keys)))
     return Arguments(tuple(flags), with_retention(table, options))
 
 

@@ -14,9 +14,12 @@ from pydantic import BaseModel
 from hoodie.config.catalogue import catalogue
 from hoodie.config.groups import GROUPS
 from hudi_services.cli.commands.options import option_lines
+from hudi_services.entry.dag import RunRequest
+from hudi_services.registry.load import Reading, read_registry
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.sections import table_model
 from hudi_services.services.entries import ENTRIES
+from hudi_services.sources.ingest.entry import INGEST
 
 DOCS = Path(__file__).parents[4] / "docs"
 PAGES_WITH_OPTIONS = (
@@ -106,3 +109,42 @@ def test_the_docs_name_options_that_are_there():
 def test_a_section_takes_the_options_of_its_service(section, name, value, message):
     found = [text for _, text in wrong_options({section: {"hoodie": {name: value}}})]
     assert [message in text for text in found] == ([True] if message else [])
+
+
+NEW, OLD = "hoodie.clean.commits.retained", "hoodie.cleaner.commits.retained"
+
+
+def read(tmp_path: Path, text: str) -> Reading:
+    file = tmp_path / "tables.yaml"
+    file.write_text(text)
+    return read_registry(file)
+
+
+@pytest.mark.parametrize("names", [(NEW, OLD), (OLD, NEW)])
+def test_a_table_replaces_an_option_of_the_defaults_under_any_name(tmp_path: Path, names: tuple[str, str]) -> None:
+    text = (
+        f"defaults: {{clean: {{hoodie: {{{names[0]}: 100}}}}}}\n"
+        f"tables:\n- {{name: a, base_path: /lake/a, clean: {{hoodie: {{{names[1]}: 5}}}}}}\n"
+    )
+    reading = read(tmp_path, text)
+    assert (reading.mistakes, reading.registry.tables[0].section("clean").hoodie) == ((), {names[1]: "5"})
+
+
+def test_two_names_of_one_option_are_a_mistake(tmp_path: Path) -> None:
+    """Each run would refuse them."""
+    text = f"tables:\n- {{name: a, base_path: /lake/a, clean: {{hoodie: {{{OLD}: 5, {NEW}: 7}}}}}}\n"
+    (mistake,) = read(tmp_path, text).mistakes
+    assert (mistake.key, mistake.message) == (f"a.clean.hoodie.{OLD}", f"is another name of {NEW!r}: keep one of them")
+
+
+def test_an_option_of_a_service_replaces_that_of_the_table_under_any_name(tmp_path: Path) -> None:
+    """The two were handed on side by side, and the run refused them."""
+    new, old = "hoodie.payload.delete.field", "hoodie.record.merge.property.hoodie.payload.delete.field"
+    text = (
+        "tables:\n- name: a\n  base_path: /lake/a\n  keys: {record_key: [id]}\n  source: {path: /data/a, format: csv}\n"
+        f"  hoodie: {{{new}: gone}}\n  ingest: {{hoodie: {{{old}: left}}}}\n"
+    )
+    reading = read(tmp_path, text)
+    assert reading.mistakes == ()
+    options = INGEST.called_with(reading.registry.tables[0], RunRequest()).options
+    assert {name: value for name, value in options.items() if name in (new, old)} == {old: "left"}
