@@ -15,7 +15,7 @@ from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param
 
 from hoodie.errors import ConfigError
 from hoodie_airflow.connections import connections_of
-from hoodie_airflow.task_result import bounded, failed, refused
+from hoodie_airflow.task_result import bounded, check_form, failed, refused
 from hudi_services.entry import server as dags
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.registry.load import Reading, read_registry
@@ -117,6 +117,7 @@ class HudiVerifyOperator(_ServerOperator):
         from hudi_services.registry.database_tables import registered_sync
         from hudi_services.sources.databases.verification import ServerVerification
 
+        check_form(context, ("minutes", "tables"))
         reading, environ = self.declared()
         sync = registered_sync(self.server, reading, environ)
         params = context["params"]
@@ -147,6 +148,7 @@ class HudiResyncPlanOperator(_ServerOperator):
         """Return the message for the person who confirms. Raises AirflowFailException for a table that is not loaded."""
         from hudi_services.registry.database_tables import loaded_tables
 
+        check_form(context, ("table",))
         name = str(context["params"].get("table") or "")
         matches = [loaded for loaded in loaded_tables(self.server, self.declared()[0]) if loaded.table == name]
         if not matches:

@@ -17,7 +17,7 @@ from hoodie_airflow.connections import connections_of
 from hoodie_airflow.cut_events import add_cut_events
 from hoodie_airflow.paths import registry_file
 from hoodie_airflow.server_services import HudiServerServicesOperator
-from hoodie_airflow.task_result import failed
+from hoodie_airflow.task_result import check_form, failed
 from hudi_services.entry.server import DatabaseServer, database_dag
 from hudi_services.registry.load import read_registry
 from hudi_services.runtime.failures import Failure
@@ -78,6 +78,7 @@ class HudiDatabaseOperator(BaseOperator):
         # It loads Arrow, and DAG files are parsed often.
         from hudi_services.registry.database_tables import asset_name, cut_store, database_tables, registered_sync
 
+        check_form(context, ("resume", "skip"))
         reading = read_registry(self.file)
         declared = reading.registry.servers.get(self.server)
         environ = {**os.environ, **(connections_of(declared) if declared is not None else {})}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param
 
 from hoodie_airflow.paths import registry_file
-from hoodie_airflow.task_result import bounded, failed
+from hoodie_airflow.task_result import bounded, check_form, failed
 from hudi_services.entry.doctor import DOCTOR_DAG, Doctor
 from hudi_services.registry.load import read_registry
 from hudi_services.runtime.failures import Failure
@@ -60,6 +60,7 @@ class HudiDoctorOperator(BaseOperator):
         """Returns the result. Raises AirflowFailException."""
         from hudi_services.operations.doctor import report  # loads Arrow, and DAG files are parsed often
 
+        check_form(context, ("deep",))
         diagnoses = self._diagnoses(deep=bool(context["params"].get("deep")))
         for line in report.as_text(diagnoses).splitlines():
             self.log.info("%s", line)

@@ -31,7 +31,12 @@ DIGEST = "digest"
 
 def only_known(context: Any, fields: Iterable[Field]) -> None:
     """Airflow takes any key of a run's conf, and one that is misspelt would load everything. Raises ConfigError."""
-    names = tuple(field.name for field in fields)
+    only_names(context, [field.name for field in fields])
+
+
+def only_names(context: Any, field_names: Iterable[str]) -> None:
+    """The same for a form whose fields have these names. Raises ConfigError."""
+    names = tuple(field_names)
     for name in getattr(context["dag_run"], "conf", None) or {}:
         if name not in names and name != OBJECTIVE:
             raise ConfigError(
@@ -68,8 +73,13 @@ def skip_planned(context: Any, follows: str) -> None:
     """Raises AirflowSkipException where the task that this one `follows` has explained its plan, or removed one."""
     if follows and wants_explanation(context):
         raise AirflowSkipException(f"the plan is that of the task {follows}")
-    if follows and context["params"].get(UNSCHEDULE.name):
+    if follows and removes_plan(context):
         raise AirflowSkipException(f"the task {follows} has removed a plan, and the run does no more")
+
+
+def removes_plan(context: Any) -> bool:
+    """Return true if the form asks only for the removal of a plan that waits."""
+    return bool(context["params"].get(UNSCHEDULE.name))
 
 
 def wants_explanation(context: Any) -> bool:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from airflow.exceptions import AirflowException
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from hoodie.errors import HoodieError, TablePausedError
+from hoodie.errors import ConfigError, HoodieError, TablePausedError
 from hoodie_airflow.assets import outlet, table_asset
-from hoodie_airflow.forms import DIGEST
+from hoodie_airflow.forms import DIGEST, only_names
 from hoodie_airflow.log_context import log_instant
 from hoodie_airflow.metrics import tell_metrics
 from hoodie_airflow.output import Output, beside_log, logs_go_elsewhere
@@ -73,6 +73,14 @@ def refused(error: HoodieError | ValueError, context: Any) -> AirflowException:
     if isinstance(error, HoodieError):
         return failed(replace(Failure.of(error), retryable=False), context)
     return failed(Failure("UsageError", str(error), None, "correct the form", 2, retryable=False), context)
+
+
+def check_form(context: Any, names: Iterable[str]) -> None:
+    """Refuse a run whose form has other keys than these. Raises AirflowFailException."""
+    try:
+        only_names(context, names)
+    except ConfigError as error:
+        raise refused(error, context) from None
 
 
 def _end_of_run(result: ServiceResult, table: Table, entry: ServiceEntry[Any], context: Any) -> dict[str, Any]:

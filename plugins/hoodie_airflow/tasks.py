@@ -18,6 +18,7 @@ from hoodie_airflow.idle_runs import end_failures
 from hoodie_airflow.notifier import HudiAlert
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.question import plan_link
+from hoodie_airflow.task_result import check_form
 from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entry.dag import Approval, Outlook, Run, RunRequest, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.digest import ONLY
@@ -42,7 +43,7 @@ def _task(table: Table, step: Step, steps: tuple[Step, ...], entries: Entries) -
             return _service_task(table, step, entries)
         case WhenDue():
             return ShortCircuitOperator(
-                task_id=name, python_callable=_looks(table, step.look, steps), doc_md=WhenDue.__doc__
+                task_id=name, python_callable=_looks(table, step.look, steps, entries), doc_md=WhenDue.__doc__
             )
         case WhenOn():
             asks = _asks(_variable(step.switch, table), step.otherwise)
@@ -83,12 +84,17 @@ def _variable(switch: str, table: Table) -> str:
     return f"{switch}__{table.name}"
 
 
-def _looks(table: Table, look: Callable[[RunRequest], Outlook], steps: tuple[Step, ...]) -> Callable[[], bool]:
+def _looks(
+    table: Table, look: Callable[[RunRequest], Outlook], steps: tuple[Step, ...], entries: Entries
+) -> Callable[[], bool]:
     runs = [step for step in steps if isinstance(step, Run)]
+    fields = [field for run in runs for field in entry_named(run.service, entries).dag.form(table)]
 
     def due() -> bool:
         """Ends the run when there is nothing to do. The facts go to XComs of their names."""
         context = get_current_context()
+        if runs:  # a run with nothing to do would end well, without a word about a key that is misspelt
+            check_form(context, (field.name for field in fields))
         if wants_explanation(context) or context["params"].get(ONLY):
             _log.info("asked for a plan")
             return True

@@ -10,7 +10,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from hoodie.storage import open_storage
 from hoodie_airflow.comparison import HudiResyncPlanOperator, HudiVerifyOperator
-from hoodie_airflow.databases import database_dags
+from hoodie_airflow.databases import HudiDatabaseOperator, database_dags
 from hudi_services.local_airflow.registry_summary import dags_of
 from hudi_services.registry import database_tables as registered
 from hudi_services.registry.load import read_registry
@@ -89,3 +89,16 @@ def test_rows_that_differ_fail_the_task_and_tables_that_are_left_do_not(file, mo
     ):
         task.execute(run)
     assert len(run["ti"].xcoms["return_value"]["tables"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("operator", "form"),
+    [(HudiDatabaseOperator, "resum"), (HudiVerifyOperator, "table"), (HudiResyncPlanOperator, "tables")],
+)
+def test_a_key_that_the_form_lacks_is_refused_before_the_server_is_asked(file, operator, form):
+    """Otherwise a run with `resum` would succeed and resume nothing."""
+    task = operator(task_id="task", server="shop", file=str(file))
+    run = context()
+    run["dag_run"].conf = {form: ["b1.t7"]}
+    with pytest.raises(AirflowFailException, match=f"The form of the run has '{form}'"):
+        task.execute(run)

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from airflow.sdk import DAG
 from airflow.sdk.api.datamodels._generated import DagRunType
-from airflow.sdk.exceptions import AirflowSkipException
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from hoodie_airflow import forms, tasks
-from hudi_services.entry.dag import Approval, Outlook, RunRequest, Step, SwitchOn, WhenDue, WhenOn
-from hudi_services.entry.table import Table
+from hudi_services.entry.dag import Approval, Outlook, Run, RunRequest, Step, SwitchOn, WhenDue, WhenOn
+from hudi_services.registry.sections import table_model
 from hudi_services.services.entries import ENTRIES
-from tests.support.airflow_task import context
+from tests.support.airflow_task import Tried, context
 
-TABLE = Table(name="t", base_path="/t")
+TABLE = table_model(ENTRIES).model_validate({"name": "t", "base_path": "/t", "cluster": {}})
 
 
 def made(*steps: Step) -> DAG:
@@ -47,6 +47,19 @@ def test_a_run_goes_on_when_something_is_due_and_keeps_the_facts(due: bool, monk
     assert called(made(WhenDue("due", look)), "due") is due
     assert asked == [("asset_triggered", {"operation": "execute"})]
     assert pushed == {"backlog": {"log_files": 3}, "outlook": "because"}
+
+
+def test_a_misspelt_key_fails_the_run_before_it_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run would find nothing due, and succeed."""
+    run = SimpleNamespace(conf={"forse": True})
+    monkeypatch.setattr(
+        tasks, "get_current_context", lambda: {"ti": Tried(), "dag_run": run, "params": {"forse": True}}
+    )
+    dag = made(
+        WhenDue("due", lambda _request: Outlook(False, "nothing is due")), Run("schedule", "cluster", "schedule")
+    )
+    with pytest.raises(AirflowFailException, match="did you mean 'force'"):
+        called(dag, "due")
 
 
 def test_a_switch_stays_on(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
