@@ -15,8 +15,9 @@ from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
 from hoodie.clock import SystemClock
 from hoodie.times import iso_time, span
-from hoodie_airflow.forms import wants_explanation
+from hoodie_airflow.forms import removes_plan, wants_explanation
 from hoodie_airflow.paths import registry_file
+from hoodie_airflow.paused_tables import PAUSED
 from hudi_services.operations.alerts.conditions import Trouble
 from hudi_services.operations.alerts.tasks import say
 from hudi_services.operations.watch.location import store_of
@@ -57,8 +58,10 @@ def _in_time(run: Mapping[str, Any], limit: timedelta) -> bool:
 
 
 class RunIsDone(BaseNotifier):
-    """Ends the alerts of late runs of a table's service, once one is done that was no mere plan. Called by the DAG
-    processor, with params where the run's last task is known."""
+    """Ends the alerts of late runs of a table's service, once one is done that was no mere plan, removed none, and met no pause.
+
+    Called by the DAG processor, with params and task instance where the run's last task is known.
+    """
 
     template_fields = ()
 
@@ -67,8 +70,15 @@ class RunIsDone(BaseNotifier):
         self.table, self.service = table, service
 
     def notify(self, context: Any) -> None:
-        if "params" not in context or not wants_explanation(context):
-            _say(self.table, self.service, "", stands=False)
+        if "params" in context and (wants_explanation(context) or removes_plan(context) or _was_paused(context)):
+            return
+        _say(self.table, self.service, "", stands=False)
+
+
+def _was_paused(context: Any) -> bool:
+    """Return true if a task of the run was skipped since its table is paused: for Airflow such a run is a success."""
+    tasks = list(context["dag"].task_ids)
+    return any(pause is not None for pause in context["ti"].xcom_pull(task_ids=tasks, key=PAUSED) or ())
 
 
 def _say(table: str, service: str, text: str, *, stands: bool) -> None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -50,6 +51,18 @@ def late(file: Path, state: str = "running", ended: str | None = None) -> None:
     asyncio.run(getattr(import_module(module), name)(**alert.callback.kwargs, context=context))
 
 
+def ended(file: Path, paused: str = "", **params: str) -> None:
+    """Act as Airflow's DAG processor after a run that succeeded: `paused` is the task that was skipped in a pause."""
+    dag = the_dag(file, "clean")
+    assert {"clean", "clean_approved"} <= set(dag.task_ids)
+
+    def xcom_pull(task_ids: list[str], key: str) -> list[Any]:
+        assert key == "paused"
+        return [{"by": "ann"} if task == paused else None for task in task_ids]
+
+    dag.on_success_callback({"params": params, "dag": dag, "ti": SimpleNamespace(xcom_pull=xcom_pull)})
+
+
 def watcher(file: Path) -> AlertSender:
     return AlertSender(SnapshotStore.open(store_of(load_registry(file)), make=True), SystemClock(), {})
 
@@ -91,10 +104,21 @@ def test_a_watcher_that_tells_does_so_once(told: tuple[Path, Server]) -> None:
     late(file)
     assert server.got == []
     assert [teller.tell(load_registry(file)) for _ in range(2)] == [1, 0]
-    the_dag(file, "clean").on_success_callback({"params": {"operation": "explain"}})
+    ended(file, operation="explain")
     assert teller.tell(load_registry(file)) == 0, "a plan was asked for, the late run is not done"
-    the_dag(file, "clean").on_success_callback({"params": {"operation": "run"}})
+    ended(file, operation="run")
     assert [teller.tell(load_registry(file)) for _ in range(2)] == [1, 0]
+    assert happenings(server) == ["began", "ended"]
+
+
+def test_a_run_that_did_not_serve_the_table_ends_no_alert(told: tuple[Path, Server]) -> None:
+    """Airflow takes a run that was skipped in a pause for a success, and one that removed a plan carried out none."""
+    file, server = told
+    late(file)
+    ended(file, paused="clean", operation="execute")
+    ended(file, operation="execute", unschedule="20260301060000123")
+    assert happenings(server) == ["began"]
+    ended(file, operation="execute")
     assert happenings(server) == ["began", "ended"]
 
 
