@@ -36,24 +36,30 @@ class Rights:
 
     def starts(self, table: Table) -> set[str]:
         """The DAGs of the table of which the user may start runs."""
-        return {dag for dag in self.dags & dags_of(table) if self._may("POST", DagAccessEntity.RUN, dag)}
+        return {dag for dag in self.dags & dags_of(table) if may_start(self._user, dag)}
 
     def sees(self, table: Table) -> bool:
         return not self.dags.isdisjoint(dags_of(table) | server_dags(table))
 
     def reads_results(self, table: Table) -> bool:
         """Return true if the user may read what the tasks of one of the table's DAGs have left."""
-        return any(self._may("GET", DagAccessEntity.XCOM, dag) for dag in sorted(self.dags & dags_of(table)))
-
-    def _may(self, method: str, entity: DagAccessEntity, dag: str) -> bool:
-        details = DagDetails(id=dag, team_name=DagModel.get_team_name(dag))
-        allowed: bool = get_auth_manager().is_authorized_dag(
-            method=method, access_entity=entity, details=details, user=self._user
-        )
-        return allowed
+        return any(_may(self._user, "GET", DagAccessEntity.XCOM, dag) for dag in sorted(self.dags & dags_of(table)))
 
     @property
     def sees_mistakes(self) -> bool:
         """Airflow shows mistakes of the registry as import errors of DAG files."""
         allowed: bool = get_auth_manager().is_authorized_view(access_view=AccessView.IMPORT_ERRORS, user=self._user)
         return allowed
+
+
+def may_start(user: Any, dag: str) -> bool:
+    """Return true if the user may start runs of the DAG."""
+    return _may(user, "POST", DagAccessEntity.RUN, dag)
+
+
+def _may(user: Any, method: str, entity: DagAccessEntity, dag: str) -> bool:
+    details = DagDetails(id=dag, team_name=DagModel.get_team_name(dag))
+    allowed: bool = get_auth_manager().is_authorized_dag(
+        method=method, access_entity=entity, details=details, user=user
+    )
+    return allowed

@@ -15,7 +15,10 @@ _STARTS = re.compile(r"/api/v2/(?:dags/(?P<dag>[^/]+)/dagRuns|backfills(?:/dry_r
 
 
 class FormCheck:
-    """Middleware (ASGI) that answers HTTP 400 to requests for such a run or backfill, and hands all others on."""
+    """Middleware (ASGI) that answers HTTP 400 to requests for such a run or backfill, and hands all others on.
+
+    Airflow itself answers users who may not start it: they learn nothing of the registry.
+    """
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -29,8 +32,8 @@ class FormCheck:
         while messages[-1].get("more_body"):
             messages.append(await receive())
         body = b"".join(message.get("body", b"") for message in messages)
-        problem = await asyncio.to_thread(_problem, asks["dag"], body)
-        if problem is None:
+        dag, problem = await asyncio.to_thread(_problem, asks["dag"], body)
+        if problem is None or not await _may_start(scope, dag):
             replayed = iter(messages)
 
             async def received() -> Any:
@@ -43,14 +46,29 @@ class FormCheck:
         await send({"type": "http.response.body", "body": answer})
 
 
-def _problem(dag: str | None, body: bytes) -> str | None:
-    """Return what contradicts itself; None also for what Airflow itself refuses, and for DAGs of others."""
+async def _may_start(scope: Any, dag: str) -> bool:
+    # Imported here: Airflow's API takes seconds to load.
+    from airflow.api_fastapi.core_api.security import bearer_scheme, get_user
+    from fastapi import HTTPException, Request
+
+    from hoodie_airflow.pages.access import may_start
+
+    request = Request(scope)
+    try:
+        user = await get_user(request, None, await bearer_scheme(request))
+    except HTTPException:
+        return False
+    return await asyncio.to_thread(may_start, user, dag)
+
+
+def _problem(dag: str | None, body: bytes) -> tuple[str, str | None]:
+    """Return the DAG, and what contradicts itself; None also for what Airflow itself refuses, and for DAGs of others."""
     try:
         request = json.loads(body)
         name, run_type, params = (dag, "manual", request.get("conf")) if dag else _backfill(request)
     except (ValueError, AttributeError):
-        return None
-    return form_problem(name, run_type, params or {}) if isinstance(name, str) else None
+        return "", None
+    return (name, form_problem(name, run_type, params or {})) if isinstance(name, str) else ("", None)
 
 
 def _backfill(request: Mapping[str, Any]) -> tuple[Any, str, Any]:

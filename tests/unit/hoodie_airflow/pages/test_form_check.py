@@ -65,3 +65,23 @@ def test_all_else_goes_on_to_airflow(server: FastAPI, address: str, content: byt
     answer = signed_in(server, "admin").post(address, content=content, headers={"content-type": "application/json"})
     assert "no day lies" not in answer.text
     assert answer.status_code in (404, 422)
+
+
+@pytest.mark.parametrize(("role", "status"), [(None, 401), ("viewer", 403)])
+@pytest.mark.parametrize(
+    ("address", "body"), [(RUNS, {"logical_date": None, "conf": TURNED}), (BACKFILLS, backfill(TURNED))]
+)
+def test_users_who_may_not_start_the_run_learn_nothing_of_the_form(
+    server: FastAPI, role: str | None, status: int, address: str, body: dict[str, Any]
+) -> None:
+    """The answer named tables and dates to everybody, also without a login."""
+    assert signed_in(server, role).post(address, json=body).status_code == status
+
+
+def test_a_token_in_the_header_counts_as_airflow_counts_it(server: FastAPI) -> None:
+    client = signed_in(server, "admin")
+    token = client.cookies.get("_token")
+    client.cookies.clear()
+    body = {"logical_date": None, "conf": TURNED}
+    assert client.post(RUNS, json=body, headers={"Authorization": f"Bearer {token}"}).status_code == 400
+    assert client.post(RUNS, json=body, headers={"Authorization": "Bearer wrong"}).status_code == 403
