@@ -24,7 +24,7 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(one_or_more)]
 """One text, or a list of them."""
 
 
-_LONGEST = timedelta(days=36_500)  # a moment so long from now still has a date, which Airflow computes of deadlines
+_LONGEST = timedelta(days=36_500)  # Airflow adds deadlines to dates, which end with the year 9999
 
 
 def _duration(value: object) -> object:

@@ -139,12 +139,12 @@ def test_two_names_of_one_option_are_a_mistake(tmp_path: Path) -> None:
 
 def test_an_option_of_a_service_replaces_that_of_the_table_under_any_name(tmp_path: Path) -> None:
     """The two were handed on side by side, and the run refused them."""
-    new, old = "hoodie.payload.delete.field", "hoodie.record.merge.property.hoodie.payload.delete.field"
+    new, old = "hoodie.clean.failed.writes.policy", "hoodie.cleaner.policy.failed.writes"
     text = (
         "tables:\n- name: a\n  base_path: /lake/a\n  keys: {record_key: [id]}\n  source: {path: /data/a, format: csv}\n"
-        f"  hoodie: {{{new}: gone}}\n  ingest: {{hoodie: {{{old}: left}}}}\n"
+        f"  hoodie: {{{new}: EAGER}}\n  ingest: {{hoodie: {{{old}: LAZY}}}}\n"
     )
     reading = read(tmp_path, text)
     assert reading.mistakes == ()
     options = INGEST.called_with(reading.registry.tables[0], RunRequest()).options
-    assert {name: value for name, value in options.items() if name in (new, old)} == {old: "left"}
+    assert {name: value for name, value in options.items() if name in (new, old)} == {old: "LAZY"}
