@@ -48,7 +48,7 @@ export function state(row) {
 }
 
 /** Advice on what the state does not already say. */
-const news = (row) => row.advice && !row.reasons.some((reason) => brief(row.advice).includes(brief(reason)));
+const news = (row) => row.advice && !row.reasons.some((reason) => brief(row.advice).toLowerCase().includes(brief(reason).toLowerCase()));
 
 /** The first statement of a message, without its details and its fix. */
 export const brief = (text) => text.split(/\n|\. (?=Found: |To do: )/, 1)[0];
