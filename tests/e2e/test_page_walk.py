@@ -99,6 +99,25 @@ def test_every_page_is_legible(
         assert page.evaluate("window.hurt") is None
 
 
+def test_quarantined_rows_are_on_the_first_part_of_a_table(
+    browser: Browser, home: AirflowHome, lake_of_each_kind: None
+) -> None:
+    with signed_in(browser, home, "admin") as page:
+        page.goto(f"{home.address}/hudi/")
+        damaged_row = page.get_by_role("row").filter(has=page.get_by_role("link", name="damaged"))
+        expect(damaged_row).to_contain_text("hudi-services doctor --table damaged")
+        gone_row = page.get_by_role("row").filter(has=page.get_by_role("link", name="gone"))
+        expect(gone_row.get_by_text("here is no table at")).to_have_count(1)
+        page.goto(f"{home.address}/hudi/#/table/damaged")
+        advice = page.get_by_role("region", name="Advice")
+        expect(advice).to_contain_text("1 load left 1 row in the quarantine")
+        expect(advice).to_contain_text(f"The most frequent reason, of 1 row: line 7: {MARKUP}")
+        advice.get_by_role("link", name="Show the rows").click()
+        page.get_by_role("button", name="Show quarantined rows").click()
+        expect(page.get_by_role("status").filter(has_text="1 row of 1 load")).to_be_visible()
+        assert page.evaluate("window.hurt") is None
+
+
 @pytest.mark.deep("test_table_pages.py has one address, and the tests of the API ask each of its paths")
 def test_who_is_signed_out_sees_no_page(browser: Browser, home: AirflowHome, lake_of_each_kind: None) -> None:
     with signed_in(browser, home, None) as page:
