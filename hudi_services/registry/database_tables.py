@@ -169,6 +169,29 @@ def planned_load(name: str, reading: Reading, environ: Mapping[str, str]) -> Tab
     Its name is that of its asset, SERVER.DATABASE.TABLE, without the server where no other has this table. Raises ConfigError for
     a name that nothing loads.
     """
+    named = _planned(name, reading)
+    return registered_sync(named[0], reading, environ).load(named[1]) if named is not None else None
+
+
+def merged_tables(name: str, reading: Reading, environ: Mapping[str, str]) -> tuple[PlannedSync, frozenset[str]] | None:
+    """Return the runs of the server of tables that go into one Hudi table, and which tables `name` means.
+
+    It is that of a table, as `planned_load` takes it, or the path of the Hudi table: all of its tables. None for another table.
+    Raises as `planned_load`.
+    """
+    for server in sorted({rule.server for rule in reading.registry.databases if rule.merge}):
+        paths = plan_store(server, reading).latest().paths
+        if sources := frozenset(source for source, path in paths.items() if path == name.rstrip("/")):
+            return registered_sync(server, reading, environ), sources
+    named = _planned(name, reading)
+    sync = registered_sync(named[0], reading, environ) if named is not None else None
+    if named is None or sync is None or not sync.target(named[1]).is_merged:
+        return None
+    return sync, frozenset([named[1]])
+
+
+def _planned(name: str, reading: Reading) -> tuple[str, str] | None:
+    """The server of a table of a rule and its name there, None where the registry has an entry `name` or no rule."""
     registry = reading.registry
     names = [table.name for table in registry.tables]
     if name in (*names, *(mistake.table for mistake in reading.mistakes)) or not registry.databases:
@@ -176,7 +199,7 @@ def planned_load(name: str, reading: Reading, environ: Mapping[str, str]) -> Tab
     servers = {rule.server for rule in registry.databases}
     server, _, source = name.partition(".")
     if server in servers:
-        return registered_sync(server, reading, environ).load(source)
+        return server, source
     planned = [
         (server_name, source)
         for server_name in sorted(servers)
@@ -184,7 +207,7 @@ def planned_load(name: str, reading: Reading, environ: Mapping[str, str]) -> Tab
     ]
     having = [server_name for server_name, source in planned if source == name]
     if len(having) == 1:
-        return registered_sync(having[0], reading, environ).load(name)
+        return having[0], name
     known = [*names, *(asset_name(server_name, source) for server_name, source in planned)]
     close = difflib.get_close_matches(name, known) or known
     raise ConfigError(

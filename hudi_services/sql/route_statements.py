@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
@@ -11,7 +12,9 @@ from hoodie.display import some
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.sql.result import Result
 from hudi_services.registry.load import Reading
+from hudi_services.sources.cdc.mysql.equality.report import EqualityReport
 from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
+from hudi_services.sources.databases.shard_verification import ShardVerification
 from hudi_services.sources.databases.status import TableStatus
 from hudi_services.sql.replication import ShowRoutes, TableAction
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog
@@ -60,16 +63,45 @@ class RouteStatements:
         for route, tables in routes.named(statement.name):
             sync = planned_sync(route.catalog, route.states, self.reading, self.environ)
             sync = replace(sync, rules=sync.all_rules)
-            for table in tables:
-                check = EqualityCheck(sync.load(table.table))
+            names = frozenset(table.table for table in tables)
+            if statement.verb == "VERIFY" and sync.target(min(names)).is_merged:
+                reports.append(ShardVerification(sync, names).verify())
+                continue
+            for name in sorted(names):
+                check = EqualityCheck(sync.load(name))
                 reports.append(check.resync() if statement.verb == "RESYNC" else check.verify())
-        rows = [{name: getattr(report, field) for name, field in _COMPARED.items()} for report in reports]
+        rows = [row for report in reports for row in _compared_rows(report)]
         failed = [
-            ServiceOutcome(statement.verb.lower(), f"{report.source}: {report.differing:,} rows differ", failed=True)
-            for report in reports
-            if not report.is_equal
+            ServiceOutcome(statement.verb.lower(), f"{row['source']}: {_difference(row)}", failed=True)
+            for row in rows
+            if not row["equal"]
         ]
         return Result(pa.Table.from_pylist(rows), services=tuple(failed))
+
+
+def _compared_rows(report: EqualityReport) -> Iterator[dict[str, Any]]:
+    """The rows of a report: one, or one for each table that goes into one Hudi table."""
+    if report.source.endswith("/*"):
+        server = report.source.removesuffix("*")
+        whole = {"position": report.position, "written": 0, "equal": False}
+        none = dict.fromkeys(("rows", "lake_rows", "missing", "surplus", "changed", "copied"), 0)
+        for name, table in report.tables.items():
+            counts = {kind: getattr(table, kind) for kind in none}
+            yield {"source": server + name, **whole, **counts, "equal": not table.differing, "reason": table.note}
+        for name, reason in report.left.items():
+            yield {"source": server + name, **whole, **none, "reason": f"not compared: {reason}"}
+        for name, count in report.others.items():
+            yield {"source": server + name, **whole, **none, "surplus": count, "reason": "it was never loaded"}
+        for name, count in report.removed.items():
+            note = "nothing loads it any more"
+            yield {"source": server + name, **whole, **none, "lake_rows": count, "equal": True, "reason": note}
+        return
+    yield {**{name: getattr(report, field) for name, field in _COMPARED.items()}, "reason": ""}
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    count = row["missing"] + row["surplus"] + row["changed"] + row["copied"]
+    return f"{count:,} rows differ" if count else str(row["reason"])
 
 
 def _listing(routes: SessionRoutes, server: str | None) -> Result:

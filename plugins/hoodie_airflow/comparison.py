@@ -126,6 +126,9 @@ class HudiVerifyOperator(_ServerOperator):
         others = [table for table in tables if table.state != "equal"]
         for table in others:
             self.log.warning("%s: %s %s", table.table, table.state, table.reason or f"in {table.differing:,} rows")
+        for table in tables:
+            if table.state == "equal" and table.reason:
+                self.log.info("%s: equal, %s", table.table, table.reason)
         counts = Counter(table.state for table in tables)
         message = f"cut {tables[0].cut}: " if tables else ""
         message += (
@@ -170,10 +173,14 @@ class HudiResyncOperator(_ServerOperator):
         """Return what was compared and written. Raises HoodieError."""
         from hudi_services.registry.database_tables import registered_sync
         from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
+        from hudi_services.sources.databases.shard_verification import ShardVerification
 
         reading, environ = self.declared()
-        load = registered_sync(self.server, reading, environ).load(str(context["params"]["table"]))
-        report = EqualityCheck(load, limit=0).resync()
+        sync, name = registered_sync(self.server, reading, environ), str(context["params"]["table"])
+        if sync.target(name).is_merged:  # the others of the Hudi table stay at their places
+            report = ShardVerification(sync, frozenset([name]), limit=0).verify(repair=True)
+        else:
+            report = EqualityCheck(sync.load(name), limit=0).resync()
         self.log.info("%s: %d rows differed, %d were written", report.source, report.differing, report.written)
         return asdict(report)
 

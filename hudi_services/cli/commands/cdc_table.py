@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -73,7 +73,24 @@ def _load(start_fresh: bool, sessions: int, as_json: bool, **table: Any) -> None
 def _verify(repair: bool, limit: int, values: bool, as_json: bool, **table: Any) -> int:
     from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
 
-    return _print(EqualityCheck(_table_load(**table), limit, values).verify(repair=repair), as_json=as_json)
+    report = _verified_merge(repair, limit, values, **table)
+    if report is None:
+        report = EqualityCheck(_table_load(**table), limit, values).verify(repair=repair)
+    return _print(report, as_json=as_json)
+
+
+def _verified_merge(
+    repair: bool, limit: int, values: bool, registered: str | None, registry: str | None, **flags: Any
+) -> EqualityReport | None:
+    """The comparison of tables that go into one Hudi table. None for another table."""
+    if registered is None:
+        return None
+    from hudi_services.registry.database_tables import merged_tables
+    from hudi_services.sources.databases.shard_verification import ShardVerification
+
+    _check_typed(flags)
+    merged = merged_tables(registered, read_registry(registry_file(registry)), os.environ)
+    return ShardVerification(*merged, limit, values).verify(repair=repair) if merged is not None else None
 
 
 def _resync(limit: int, values: bool, as_json: bool, **table: Any) -> int:
@@ -84,23 +101,28 @@ def _resync(limit: int, values: bool, as_json: bool, **table: Any) -> int:
 
 def _table_load(registered: str | None, registry: str | None, **flags: Any) -> TableLoad:
     """The load of a table of the registry, or of the one that the command line says all of."""
-    context = click.get_current_context()
     if registered is None:
         if not all(flags[name] for name in ("server", "table", "target_base_path")):
             raise click.UsageError(
                 "Name a table of the registry by --table, or SERVER, DATABASE.TABLE and --target-base-path."
             )
         return _said_load(registry=registry, **flags)
-    typed = [name for name in flags if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    if typed:
-        flag = next(parameter for parameter in context.command.params if parameter.name == typed[0])
-        raise click.UsageError(f"{flag.opts[0]} contradicts --table: the registry says it.")
+    _check_typed(flags)
     from hudi_services.registry.database_tables import planned_load, registered_load
 
     file = registry_file(registry)
     reading = read_registry(file)
     load = planned_load(registered, reading, os.environ)
     return load if load is not None else registered_load(table_named(registered, file), reading, os.environ)
+
+
+def _check_typed(flags: Collection[str]) -> None:
+    """Refuse flags of the command line beside --table."""
+    context = click.get_current_context()
+    typed = [name for name in flags if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if typed:
+        flag = next(parameter for parameter in context.command.params if parameter.name == typed[0])
+        raise click.UsageError(f"{flag.opts[0]} contradicts --table: the registry says it.")
 
 
 def _said_load(
@@ -155,8 +177,13 @@ def _print(report: EqualityReport, *, as_json: bool) -> int:
         facts.append(("columns", ", ".join(f"{name} ({count:,})" for name, count in report.columns.items())))
     if report.written:
         facts.append(("written", counted(report.written, "row")))
-    verdict = "repaired" if report.written and report.differing else "equal" if report.is_equal else "NOT EQUAL"
+    verdict = "NOT EQUAL" if not report.is_equal else "repaired" if report.written and report.differing else "equal"
+    if report.left and not report.others and (report.written or not report.differing):
+        verdict = "NOT ALL COMPARED"
     parts: list[Part] = [Facts(facts, verdict)]
+    if tables := [{"table": name, "note": note} for name, note in _tables(report)]:
+        listed = Column("table", "table", rank=0), Column("note", "", wraps=True)
+        parts.append(Listing(listed, tables, counted(len(report.tables), "compared table")))
     if report.examples:
         columns = (
             Column("kind", "", _KINDS.__getitem__),
@@ -170,6 +197,19 @@ def _print(report: EqualityReport, *, as_json: bool) -> int:
         parts.append(Listing(columns, rows, f"{len(rows):,} of {report.differing:,} rows"))
     values = {**json.loads(plain(asdict(report))), "equal": report.is_equal}
     return print_page(Page(values, parts, [] if report.is_equal else [verdict]), as_json=as_json)
+
+
+def _tables(report: EqualityReport) -> Iterator[tuple[str, str]]:
+    """The tables of a Hudi table of several about which there is more to say than that they are equal."""
+    for name, table in report.tables.items():
+        texts = [f"{getattr(table, kind):,} {words}" for kind, words in _KINDS.items() if getattr(table, kind)]
+        if texts or table.note:
+            yield name, "; ".join([*texts, *([table.note] if table.note else [])])
+    yield from ((name, f"not compared: {reason}") for name, reason in report.left.items())
+    yield from (
+        (name, f"{count:,} rows in the lake, and nothing loads it any more") for name, count in report.removed.items()
+    )
+    yield from ((name, f"{count:,} rows in the lake, and it was never loaded") for name, count in report.others.items())
 
 
 def _columns(example: Example) -> str:
@@ -193,7 +233,7 @@ def _command(name: str, callback: Any, flags: Sequence[click.Parameter], help: s
                 ["--table", "registered"],
                 metavar="NAME",
                 help="A table of the registry, which says all else of it: the name of its entry, or SERVER.DATABASE.TABLE "
-                "where a rule takes it.",
+                "where a rule takes it. `cdc verify` also takes the path of a Hudi table of several tables.",
             ),
             registry_flag(),
             *option_flags(),

@@ -114,16 +114,23 @@ class PlannedSync:
 
         Raises ConfigError for a table that is not loaded, and for one that goes into a Hudi table with others.
         """
+        return TableLoad(self.planner.server, self.planner.environ, self.target(source))
+
+    def target(self, source: str) -> TargetTable:
+        """Return the Hudi table of a table by its name at the server, which is asked for a table of a rule.
+
+        Raises ConfigError for a table that is not loaded.
+        """
         for target in self.targets:
             if source in (table.full_name for table in target.source.tables):
-                return TableLoad(self.planner.server, self.planner.environ, target)
+                return target
         current = self.current()
         for refusal in (*self.refused, *(current.plan.refusals if current is not None else ())):
             if refusal.source == source:
                 raise ConfigError(f"The table {source} is refused", found=refusal.reason, fix=refusal.fix)
         for route in current.plan.routes if current is not None else ():
             if source in (table.full_name for table in route.sources):
-                return TableLoad(self.planner.server, self.planner.environ, self._target(route))
+                return self._target(route)
         known = [table.full_name for target in self.targets for table in target.source.tables]
         known += list(current.plan.paths) if current is not None else []
         raise ConfigError(

@@ -6,33 +6,29 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Literal
 
 from hoodie.clock import SystemClock
-from hoodie.errors import ConfigError, HoodieError, PendingInstantError
+from hoodie.errors import ConfigError, HoodieError
 from hoodie.view import TableState
 from hudi_services.sources.cdc.cuts import Cut
 from hudi_services.sources.cdc.mysql.columns import declared_table
-from hudi_services.sources.cdc.mysql.connection import connected
 from hudi_services.sources.cdc.mysql.equality.report import EqualityReport
+from hudi_services.sources.cdc.mysql.equality.shard_comparison import TIME_IS_OVER, reason_of
 from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
 from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
-from hudi_services.sources.cdc.mysql.position import LogPosition
-from hudi_services.sources.cdc.mysql.server_sync import ServerMoment, server_time
 from hudi_services.sources.cdc.mysql.snapshot import Snapshot
-from hudi_services.sources.cdc.mysql.snapshot_place import QUIET_TRIES, begin_placed_snapshot
 from hudi_services.sources.cdc.mysql.table_load import TableLoad
 from hudi_services.sources.cdc.mysql.target_table import TargetTable
+from hudi_services.sources.databases.cut_moment import CutMoment, behind_reason, cut_moment
 from hudi_services.sources.databases.plan_sync import PlannedSync
+from hudi_services.sources.databases.shard_verification import compare_shards
 from hudi_services.sources.databases.table_verifications import (
     TableVerification,
     VerificationStore,
     VerifiedTables,
     left_out,
 )
-
-if TYPE_CHECKING:
-    from pymysql.connections import Connection
 
 _AT_ONCE = 16  # tables whose state is opened
 
@@ -57,28 +53,9 @@ class ServerVerification:
         and what a run of `sync` raises.
         """
         began = self.monotonic()
-        planner, store = self.sync.planner, VerificationStore(self.sync.cuts.storage, self.sync.planner.name)
-        self.sync.run()  # so that new tables have rows, and little is left to apply while the transaction is open
-        with connected(planner.name, planner.server, planner.environ) as connection:
-            now = server_time(connection)
-            place = begin_placed_snapshot(connection, tries=QUIET_TRIES)
-            position = place.position
-            if not place.is_exact:
-                raise ConfigError(
-                    f"The tables of the server {planner.name} cannot be verified",
-                    found="a MySQL without GTIDs, or one that commits all the time",
-                    fix="set gtid_mode=ON, or run again when the server is quiet. Otherwise compare all rows of a table: "
-                    f"`hudi-services cdc resync --table {planner.name}.DATABASE.TABLE`",
-                )
-            result = self.sync.run(until=ServerMoment(position, now))
-            cut = self.sync.cuts.latest()
-            if result.position != str(position) or cut is None or cut.number != result.cut:
-                raise PendingInstantError(
-                    f"The tables of {planner.name} went past the moment of the comparison",
-                    found=f"cut {result.cut} at {result.position}, and a transaction at {position}",
-                    fix="run again",
-                )
-            comparison = _Comparison(self.sync, connection, position, cut, store.latest(), self.only)
+        store = VerificationStore(self.sync.cuts.storage, self.sync.planner.name)
+        with cut_moment(self.sync) as moment:
+            comparison = _Comparison(self.sync, moment, store.latest(), self.only)
             results = tuple(comparison.results(lambda: self.monotonic() - began > self.seconds))
         store.put(store.latest().followed_by(results))
         return results
@@ -86,37 +63,61 @@ class ServerVerification:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """The tables of `sync` at a cut, whose place is that of the transaction on `connection`."""
+    """The tables of `sync` at the cut of a moment."""
 
     sync: PlannedSync
-    connection: Connection[Any]
-    position: LogPosition
-    cut: Cut
+    moment: CutMoment
     before: VerifiedTables
     only: frozenset[str]
 
+    @property
+    def cut(self) -> Cut:
+        return self.moment.cut
+
     def results(self, is_over: Callable[[], bool]) -> Iterator[TableVerification]:
-        targets = self.sync.targets_of(self.sync.current())
         at_cut: list[TargetTable] = []
-        others: list[TargetTable] = []
-        for target in self._chosen(targets):
-            names = [table.full_name for table in target.source.tables]
-            is_at_cut = not target.is_merged and names[0] in self.cut.tables
-            (at_cut if is_at_cut else others).append(target)
-        for target in others:
-            for table in target.source.tables:
-                yield left_out(table.full_name, self.cut, self._reason(target, table.full_name))
+        for target in self._chosen(self.sync.targets_of(self.sync.current())):
+            if target.is_merged or target.table.full_name in self.cut.tables:
+                at_cut.append(target)
+            else:
+                name = target.table.full_name
+                yield left_out(name, self.cut, behind_reason(self.cut, name))
         with ThreadPoolExecutor(_AT_ONCE) as pool:  # other loads may go on: each table is compared as it is at the cut
             states = list(pool.map(self._state, at_cut))
-        by_age = sorted(zip(at_cut, states, strict=True), key=lambda pair: self._verified_at(pair[0].table.full_name))
-        for target, state in by_age:
+        for target, state in sorted(zip(at_cut, states, strict=True), key=lambda pair: self._age(pair[0])):
+            if target.is_merged:
+                yield from self._merged(target, is_over)
+                continue
             name = target.table.full_name
             if is_over():
-                yield left_out(name, self.cut, "the time was over: the next run begins with it")
+                yield left_out(name, self.cut, TIME_IS_OVER)
             elif isinstance(state, str):
                 yield left_out(name, self.cut, state)
             else:
                 yield self._compared(target, *state)
+
+    def _merged(self, target: TargetTable, is_over: Callable[[], bool]) -> Iterator[TableVerification]:
+        """The tables of one Hudi table, each with a result of its own."""
+        sources = [source for source in target.source.tables if not self.only or source.full_name in self.only]
+        sources.sort(key=lambda source: self._verified_at(source.full_name))
+        if is_over():
+            yield from (left_out(source.full_name, self.cut, TIME_IS_OVER) for source in sources)
+            return
+        try:
+            report = compare_shards(target, self.moment, sources, is_over=is_over)
+        except HoodieError as error:
+            yield from (left_out(source.full_name, self.cut, reason_of(error)) for source in sources)
+            return
+        masked = _masked(report)
+        for name, counts in report.tables.items():
+            note = "; ".join(text for text in (masked, counts.note) if text)
+            yield self._result(name, counts.rows, counts.differing, note)
+        for name, count in report.others.items():
+            yield self._result(name, 0, count, f"rows in {target.base_path} of a table that was never loaded")
+        for name, count in report.removed.items():
+            yield left_out(name, self.cut, f"{count:,} rows of it are in the lake, and nothing loads it any more")
+        for name, reason in report.left.items():
+            yield left_out(name, self.cut, reason)
 
     def _chosen(self, targets: Sequence[TargetTable]) -> list[TargetTable]:
         """The targets of `only`. Raises ConfigError for a name that nothing loads."""
@@ -130,11 +131,8 @@ class _Comparison:
             target for target in targets if not self.only or any(t.full_name in self.only for t in target.source.tables)
         ]
 
-    def _reason(self, target: TargetTable, name: str) -> str:
-        if target.is_merged:
-            return "rows of several tables are in one Hudi table"
-        behind = self.cut.behind.get(name)
-        return f"it is behind: {behind.reason}" if behind is not None else "it is not loaded yet"
+    def _age(self, target: TargetTable) -> str:
+        return min((self._verified_at(source.full_name) for source in target.source.tables), default="")
 
     def _verified_at(self, name: str) -> str:
         earlier = self.before.tables.get(name)
@@ -142,6 +140,8 @@ class _Comparison:
 
     def _state(self, target: TargetTable) -> tuple[TableState, StoredPosition] | str:
         """The state of a Hudi table at the cut, or the reason for which there is none."""
+        if target.is_merged:
+            return ""  # its tables may be at several places
         try:
             stored = target.stored()
         except HoodieError as error:
@@ -153,23 +153,19 @@ class _Comparison:
     def _compared(self, target: TargetTable, state: TableState, stored: StoredPosition) -> TableVerification:
         source, planner = target.table, self.sync.planner
         try:
-            declared = declared_table(self.connection, source.database, source.name, source.choices)
-            rows = Snapshot(declared, self.position, True, self.connection)
+            declared = declared_table(self.moment.connection, source.database, source.name, source.choices)
+            rows = Snapshot(declared, self.moment.position, True, self.moment.connection)
             check = EqualityCheck(TableLoad(planner.server, planner.environ, target), limit=0)
             report = check.compare(rows, state, stored)
         except HoodieError as error:
-            return left_out(source.full_name, self.cut, f"{error.what}: {error.found}" if error.found else error.what)
+            return left_out(source.full_name, self.cut, reason_of(error))
+        return self._result(source.full_name, report.rows, report.differing, _masked(report))
+
+    def _result(self, name: str, rows: int, differing: int, note: str) -> TableVerification:
+        """A table that was compared. `note` is what was compared in another way, or not at all."""
         now = SystemClock().now().isoformat()
-        return TableVerification(
-            source.full_name,
-            "equal" if report.is_equal else "differs",
-            self.cut.number,
-            self.cut.position,
-            now,
-            report.rows,
-            report.differing,
-            _masked(report) if report.is_equal else "",
-        )
+        state: Literal["equal", "differs"] = "differs" if differing else "equal"
+        return TableVerification(name, state, self.cut.number, self.cut.position, now, rows, differing, note)
 
 
 def _masked(report: EqualityReport) -> str:

@@ -9,12 +9,13 @@ import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
 from hoodie.storage import open_storage
-from hoodie_airflow.comparison import HudiResyncPlanOperator, HudiVerifyOperator
+from hoodie_airflow.comparison import HudiResyncOperator, HudiResyncPlanOperator, HudiVerifyOperator
 from hoodie_airflow.databases import HudiDatabaseOperator, database_dags
 from hudi_services.local_airflow.registry_summary import dags_of
 from hudi_services.registry import database_tables as registered
 from hudi_services.registry.load import read_registry
-from hudi_services.sources.databases import verification
+from hudi_services.sources.cdc.mysql.equality.report import EqualityReport
+from hudi_services.sources.databases import shard_verification, verification
 from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.sources.databases.table_verifications import TableVerification
 from tests.support.airflow_task import context
@@ -102,3 +103,18 @@ def test_a_key_that_the_form_lacks_is_refused_before_the_server_is_asked(file, o
     run["dag_run"].conf = {form: ["b1.t7"]}
     with pytest.raises(AirflowFailException, match=f"The form of the run has '{form}'"):
         task.execute(run)
+
+
+def test_a_shard_is_verified_and_repaired_in_place_of_a_resync(file, monkeypatch):
+    calls = []
+    sync = SimpleNamespace(target=lambda name: SimpleNamespace(is_merged=name == "b1.s1"))
+    monkeypatch.setattr(registered, "registered_sync", lambda *given: sync)
+    report = EqualityReport("shop/*", "bin.000001:4", "2026", missing=1, written=1)
+    monkeypatch.setattr(
+        shard_verification,
+        "ShardVerification",
+        lambda *given, limit: SimpleNamespace(verify=lambda repair: calls.append((*given, limit, repair)) or report),
+    )
+    task = HudiResyncOperator(task_id="resync", server="shop", file=str(file))
+    assert task.execute(context(table="b1.s1"))["written"] == 1
+    assert calls == [(sync, {"b1.s1"}, 0, True)]

@@ -164,7 +164,8 @@ class TargetTable:
             return self.source
         raise ConfigError(
             f"Several tables of {self.source.server} are loaded into {self.base_path}",
-            fix=f"`hudi-services cdc sync {self.source.server}` brings it up to date",
+            fix=f"`hudi-services cdc sync {self.source.server}` brings it up to date, and "
+            f"`hudi-services cdc verify --table {self.base_path} --repair` corrects its rows",
         )
 
     def columns(self, stored: pa.Schema | None = None) -> LakeColumns:
@@ -297,13 +298,15 @@ class TargetTable:
         size: int = 0,
         are_all: bool = False,
         of_lake: bool = False,
+        has_owners: bool = False,
         known: frozenset[str] | None = None,
     ) -> str:
         """Apply changes in one commit, as `write_changes` does, and return its instant.
 
         They come in parts of this schema, in the order of the log: of a key in several parts the last one counts. Changes of
-        shared keys count if the row belongs to their table. `size` is how many bytes they have, if that is known: of many,
-        a task takes a small share, so that memory does not grow with them. They have the columns of the server, or `of_lake`
+        shared keys count if the row belongs to their table, and all where the changes say whose it is (`has_owners`).
+        `size` is how many bytes they have, if that is known: of many, a task takes a small share, so that memory does not grow
+        with them. They have the columns of the server, or `of_lake`
         those of the Hudi table, with masks. The commits that the changes were made from are `known`: PendingInstantError is
         raised where others changed rows after them.
         """
@@ -328,7 +331,7 @@ class TargetTable:
                 deletes = as_changes(pa.Table.from_batches([batch]), "d", images).select(schema.names)
                 yield from rows_of(deletes).to_batches()
             shared = owned_rows(checked, rows_of, stored, emptied, are_all=are_all)
-            for rows in shared if self.shares_keys else map(rows_of, checked()):
+            for rows in shared if self.shares_keys and not has_owners else map(rows_of, checked()):
                 yield from rows.to_batches()
 
         result = table.write(

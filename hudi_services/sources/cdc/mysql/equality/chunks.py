@@ -100,6 +100,15 @@ class ChunkSums:
         return np.flatnonzero((self.rows != other.rows) | (self.digests != other.digests))
 
 
+@dataclass(frozen=True)
+class ChunkList:
+    """Sums of some chunks: their numbers, how many rows each has, and the XOR of their digests."""
+
+    chunks: np.ndarray
+    rows: np.ndarray
+    digests: np.ndarray
+
+
 def chunk_expression(table: DeclaredTable, key: Sequence[str], hash_function: RowHash) -> str:
     """Return the number of a row's chunk in the words of the server."""
     columns = [column for column in table.columns if column.name in key]
@@ -144,6 +153,18 @@ class Digests:
             chunks, rows, digests = (answer[name].to_numpy() for name in ("chunk", "rows", "digest"))
             sums.add(self.hash_function.chunk_numbers(chunks), rows.astype(np.uint64), digests)
         return sums
+
+    def grouped(self, rows: pa.RecordBatch, groups: np.ndarray) -> tuple[np.ndarray, ChunkList]:
+        """Return sums of each group and chunk, in no order: the groups, and the sums. `groups` has the group of each row."""
+        answer = self._answer(
+            f"SELECT number, {self.hash_function.chunk_in_duckdb('key')} AS chunk, count(*) AS rows, "
+            f"bit_xor({self.hash_function.number.format('row')}) AS digest FROM batch GROUP BY number, chunk",
+            number=pa.array(groups),
+            key=self._keys(rows),
+            row=row_bytes(rows, [column.name for column in self.table.columns], self.table.charsets),
+        )
+        numbers, chunks, counts, sums = (answer[name].to_numpy() for name in ("number", "chunk", "rows", "digest"))
+        return numbers, ChunkList(self.hash_function.chunk_numbers(chunks), counts.astype(np.uint64), sums)
 
     def chunks(self, rows: pa.RecordBatch) -> np.ndarray:
         """Return the chunk of each row."""

@@ -22,7 +22,7 @@ from hudi_services.sources.cdc.mysql.equality.row_difference import RowDifferenc
 from hudi_services.sources.cdc.mysql.equality.spool import PARTS, Spool, spooled
 from hudi_services.sources.cdc.mysql.snapshot import Snapshot
 
-_BATCH_BYTES = 64 << 20  # bytes of rows that are compared at a time
+BATCH_BYTES = 64 << 20  # bytes of rows that are compared at a time
 _LISTED = 16_384  # chunks of a condition: of more the server reads all rows
 
 
@@ -47,7 +47,7 @@ class LakeRows:
         dataset = HoodieDataset(table, state=self.state)
         columns = [name for name in dataset.schema.names if name in self.schema.names]
         for batch in dataset.to_batches(columns):
-            count = max(1, batch.num_rows * _BATCH_BYTES // max(1, batch.nbytes))
+            count = max(1, batch.num_rows * BATCH_BYTES // max(1, batch.nbytes))
             for start in range(0, batch.num_rows, count):
                 rows = pa.Table.from_batches([batch.slice(start, count)])
                 yield from conform(rows, self.schema).to_batches()

@@ -26,12 +26,46 @@ class Example:
 
 
 @dataclass
+class TableCounts:
+    """A table of several that are one Hudi table: its rows on both sides, and how many differ, as in `EqualityReport`.
+
+    `shared` rows are not compared: the Hudi table has a row of their key from another table. `unasked` counts values of the
+    lake in columns that the table does not have at the server, which are not compared either.
+    """
+
+    rows: int = 0
+    lake_rows: int = 0
+    missing: int = 0
+    surplus: int = 0
+    changed: int = 0
+    copied: int = 0
+    shared: int = 0
+    unasked: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def differing(self) -> int:
+        """The number of rows that differed."""
+        return self.missing + self.surplus + self.changed + self.copied
+
+    @property
+    def note(self) -> str:
+        """The rows and values that were not compared, in words. Empty if all were."""
+        keys = [f"{self.shared:,} rows whose keys the lake has from another table"] if self.shared else []
+        columns = [
+            f"{count:,} values of the column {name}, which the table lacks" for name, count in self.unasked.items()
+        ]
+        return f"not compared: {', '.join([*keys, *columns])}" if keys or columns else ""
+
+
+@dataclass
 class EqualityReport:
     """The rows of `source` at `position` of its log against those of the Hudi table at its commit `instant`.
 
     `rows` and `lake_rows` are the numbers of rows of both sides, `rows_read` how many of the server's were read one by one. Rows
     of the lake are `missing`, `surplus`, `changed` (`columns` counts in which columns) or `copied`. `written` rows repair it.
-    `masked` are the masks of columns, whose values are compared after them. A column that is dropped is not compared.
+    `masked` are the masks of columns, whose values are compared after them. A column that is dropped is not compared. `tables`
+    are those of a Hudi table of several, by name, `left` those that were not compared, with the reason. It has rows of tables
+    that are `removed`, which nothing loads any more, and of `others`, which were never loaded: nothing compares or repairs these.
     """
 
     source: str
@@ -47,6 +81,10 @@ class EqualityReport:
     columns: dict[str, int] = field(default_factory=dict)
     written: int = 0
     masked: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, TableCounts] = field(default_factory=dict)
+    left: dict[str, str] = field(default_factory=dict)
+    removed: dict[str, int] = field(default_factory=dict)
+    others: dict[str, int] = field(default_factory=dict)
     examples: list[Example] = field(default_factory=list)
 
     @property
@@ -56,8 +94,13 @@ class EqualityReport:
 
     @property
     def is_equal(self) -> bool:
-        """True where both sides are equal now."""
-        return not self.differing or self.written > 0
+        """True where both sides are equal now. Tables that were not compared are not."""
+        return (not self.differing or self.written > 0) and not self.left and not self.others
+
+    @property
+    def is_proof(self) -> bool:
+        """True where all rows of the Hudi table were compared, and are equal now."""
+        return self.is_equal and not self.removed and not any(table.shared for table in self.tables.values())
 
     def counted(self, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """Count the rows of `parts` as written, while a write takes them."""

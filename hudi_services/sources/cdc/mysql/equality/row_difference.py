@@ -49,12 +49,16 @@ class RowDifference:
 
 def without_keys(rows: pa.Table, others: pa.Table, key: Sequence[str]) -> pa.Table:
     """Return the rows whose keys no other row has."""
-    return rows.filter(pc.invert(pc.is_in(_keys(rows, key), value_set=_keys(others, key)))) if others.num_rows else rows
+    return (
+        rows.filter(pc.invert(pc.is_in(key_bytes(rows, key), value_set=key_bytes(others, key))))
+        if others.num_rows
+        else rows
+    )
 
 
 def row_difference(server: pa.Table, lake: pa.Table, key: Sequence[str]) -> RowDifference:
     """Compare rows. Keys of the server differ from each other."""
-    server_keys, lake_keys = _keys(server, key), _keys(lake, key)
+    server_keys, lake_keys = key_bytes(server, key), key_bytes(lake, key)
     again = _repeated(lake_keys)
     copied = pc.is_in(lake_keys, value_set=lake_keys.filter(again))
     once, once_keys = lake.filter(pc.invert(copied)), lake_keys.filter(pc.invert(copied))
@@ -75,7 +79,8 @@ def row_difference(server: pa.Table, lake: pa.Table, key: Sequence[str]) -> RowD
     )
 
 
-def _keys(rows: pa.Table, key: Sequence[str]) -> pa.Array:
+def key_bytes(rows: pa.Table, key: Sequence[str]) -> pa.Array:
+    """Return the bytes of the columns `key` of each row."""
     batches = [row_bytes(batch, key, {}) for batch in rows.to_batches()]
     return pa.concat_arrays([pa.array([], pa.binary()), *batches])
 

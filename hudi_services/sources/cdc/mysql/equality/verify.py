@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from hoodie.clock import SystemClock
 from hoodie.config.keys.memory import SPILL_FOLDER
-from hoodie.errors import ConfigError, CorruptTableError, PendingInstantError, SourceError
+from hoodie.errors import ConfigError, PendingInstantError, SourceError
 from hoodie.services.inline import InlineServices
 from hoodie.view import TableState
 from hudi_services.sources.cdc.mysql.connection import connected
 from hudi_services.sources.cdc.mysql.equality.chunks import digests, row_hash
 from hudi_services.sources.cdc.mysql.equality.comparison import ComparedRows, Comparison, LakeRows
 from hudi_services.sources.cdc.mysql.equality.proof import Proof, keep_proof
+from hudi_services.sources.cdc.mysql.equality.repair import PartlyRepairedError, write_differences
 from hudi_services.sources.cdc.mysql.equality.report import EqualityReport, Reporter
-from hudi_services.sources.cdc.mysql.equality.row_difference import changes_schema
 from hudi_services.sources.cdc.mysql.facts import server_facts
 from hudi_services.sources.cdc.mysql.failover import located
 from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
@@ -40,10 +38,6 @@ if TYPE_CHECKING:
 
 _PAUSES = (0, 1, 2, 4, 8, 16)  # seconds until a resync tries again where another load was faster, or is at work
 _TRIES = 5  # for a moment at which no other load is ahead of the snapshot
-
-
-class _PartlyRepairedError(PendingInstantError):
-    """Copies of rows are deleted, and the rows are not written again."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +77,8 @@ class EqualityCheck:
                     try:
                         return self._verified(rows, *at, repair=repair)
                     except PendingInstantError as error:
-                        failure = failure if isinstance(failure, _PartlyRepairedError) else error
-        if isinstance(failure, _PartlyRepairedError):
+                        failure = failure if isinstance(failure, PartlyRepairedError) else error
+        if isinstance(failure, PartlyRepairedError):
             raise failure
         raise PendingInstantError(
             f"Other loads of {self._target.base_path} are ahead of each comparison"
@@ -142,8 +136,8 @@ class EqualityCheck:
         self._note(report, compared, are_all=True)
         if report.differing or position != stored:
             try:
-                self._write(compared, report, state, key, stored, position)
-            except _PartlyRepairedError:
+                write_differences(self._target, compared, report, state, key, stored, position)
+            except PartlyRepairedError:
                 raise
             except PendingInstantError:
                 if last:
@@ -196,7 +190,7 @@ class EqualityCheck:
                 compared = comparison.rows(chunks, folder)
                 self._note(report, compared, are_all=chunks is None)
                 if report.differing and repair:
-                    self._write(compared, report, state, key, stored, stored)
+                    write_differences(self._target, compared, report, state, key, stored, stored)
         if report.is_equal:
             self._keep(state, report, position)
         return report
@@ -250,50 +244,6 @@ class EqualityCheck:
         reporter = Reporter(report, compared.key, self.limit, self.values)
         for difference in compared.differences():
             reporter.add(difference)
-
-    def _write(
-        self,
-        compared: ComparedRows,
-        report: EqualityReport,
-        state: TableState,
-        key: UniqueKey | None,
-        before: StoredPosition,
-        after: StoredPosition,
-    ) -> None:
-        """Write what differs from `state` in one commit. Rows that the lake had more than once are inserted in a second one.
-
-        Raises PendingInstantError where others changed rows after `state`: then nothing is written, or what the error says.
-        """
-        if report.copied and self._stored()[0].properties.is_merge_on_read:
-            raise CorruptTableError(
-                f"Table {self._target.base_path} holds keys more than once, which no repair takes out of a merge-on-read table",
-                found=f"{report.copied:,} rows of such keys. Nothing was repaired",
-                fix="load all rows again: `hudi-services cdc load … --start-fresh`",
-            )
-        schema = changes_schema(compared.server.schema)
-        of_lake = compared.of_lake
-        unique = None if of_lake else key  # hashes are not the values of the server's key
-
-        def changes() -> Iterator[pa.Table]:
-            return report.counted(difference.changes() for difference in compared.differences())
-
-        def restored() -> Iterator[pa.Table]:
-            return report.counted(difference.restored() for difference in compared.differences())
-
-        between = before if report.copied else after
-        known = frozenset(str(commit.time) for commit in state.timeline.commits)
-        write = self._target.write_parts
-        report.instant = write(changes, schema, unique, before, between, of_lake=of_lake, known=known)
-        if report.copied:
-            known |= {report.instant}
-            try:
-                report.instant = write(restored, schema, unique, between, after, of_lake=of_lake, known=known)
-            except PendingInstantError as error:
-                raise _PartlyRepairedError(
-                    f"Table {self._target.base_path} lacks the rows of keys that it held more than once",
-                    found=f"{report.copied:,} copies were deleted. {error.what}, before their rows were written again",
-                    fix="run again: the repair writes the rows that are missing",
-                ) from error
 
     def _keep(self, state: TableState, report: EqualityReport, position: StoredPosition) -> None:
         now = SystemClock().now().isoformat()

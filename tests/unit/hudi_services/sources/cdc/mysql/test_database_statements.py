@@ -230,6 +230,17 @@ def test_a_table_of_a_statement_is_verified_and_made_equal(server, lake, tmp_pat
     assert "No server loads a table lake.demo.c" in run("VERIFY TABLE lake.demo.c;")[2]
     merged = f"CREATE TABLE lake.demo.cs AS TABLE shop.{name}.`c[0-9]+`;"
     assert "Several tables of shop" in run(merged + "RESYNC TABLE lake.demo.cs;")[2]
+    server.run(f"INSERT INTO {name}.c1 VALUES (1, 'x'), (2, 'y')")
+    code, [row], _ = run("VERIFY TABLE lake.demo.cs;")
+    assert (code, row["source"], row["equal"], row["rows"], row["lake_rows"]) == (0, f"shop/{name}.c1", True, 2, 2)
+    lake = HoodieTable.open(f"{tmp_path}/lake/demo.db/cs")
+    lake.write(lake.read(filter="id = 1"), "delete", SMALL_BLOOM)
+    code, [row], _ = run("VERIFY TABLE lake.demo.cs;")
+    assert (code, row["equal"], row["missing"], row["reason"]) == (3, False, 1, "")
+    server.run(f"TRUNCATE {name}.c1")
+    code, [row], _ = run("VERIFY TABLE lake.demo.cs;")
+    assert (code, row["equal"], row["rows"]) == (3, False, 0), "a table that was not compared is not equal"
+    assert "not compared: it is behind" in row["reason"]
 
 
 def test_a_skipped_table_is_left_out_until_it_is_resumed(server, lake, tmp_path):

@@ -202,3 +202,25 @@ def test_an_entry_with_a_mistake_is_refused_by_name_and_no_rule_takes_its_table(
     rules(rule, tables=f"[{(entry % '').replace('table:', 'tabel:')}]")
     code, error = run("sync", "shop")
     assert (code, error["error"]) == (1, "RegistryError"), error
+
+
+def test_a_merged_table_is_verified_by_a_table_or_by_its_path(server, shop, tmp_path):
+    name, rules, run = shop
+    path = f"{tmp_path}/lake/all"
+    rules(f"database: {name}, merge: true, base_path: '{path}'")
+    assert run("sync", "shop")[0] == 0
+    code, report = run("verify", "--table", f"shop.{name}.a")
+    assert (code, report["equal"], report["rows"], list(report["tables"])) == (0, True, 2, [f"{name}.a"])
+    server.run("SET SESSION sql_log_bin = 0", f"INSERT INTO {name}.a VALUES (9, 'not in the log')")
+    code, report = run("verify", "--table", path)
+    assert (code, report["equal"], report["missing"], sorted(report["tables"])) == (
+        1,
+        False,
+        1,
+        [f"{name}.a", f"{name}.b"],
+    )
+    code, report = run("verify", "--table", f"{name}.a", "--repair")
+    assert (code, report["equal"], report["written"]) == (0, True, 1)
+    assert run("verify", "--table", path)[0] == 0
+    assert f"cdc verify --table {path} --repair" in run("resync", "--table", f"{name}.a")[1]["fix"]
+    assert main(["cdc", "verify", "--table", path]) == 0

@@ -50,7 +50,7 @@ def lake_rows(table, schema=TABLE.schema):
 
 
 def test_the_lake_is_read_as_it_was_in_the_columns_of_the_server(lake, monkeypatch):
-    monkeypatch.setattr(module, "_BATCH_BYTES", 100)
+    monkeypatch.setattr(module, "BATCH_BYTES", 100)
     rows = lake_rows(lake)
     lake.write(batch([("1", "p", 1, 99), ("20", "p", 1, 1)]), "upsert", SMALL_BLOOM)
     read = list(rows.batches())
