@@ -118,7 +118,7 @@ def test_tables_of_others_stay_theirs(metastore, tmp_path):
                 sql.sql("SELECT * FROM theirs")
             with pytest.raises(SqlError, match="not a Hudi table"):
                 sql.sql(MADE.format(name="theirs", kind="cow"))
-            with pytest.raises(SqlError, match="not a Hudi table"):
+            with pytest.raises(SqlError, match="tables that are not Hudi tables"):
                 sql.sql("DROP DATABASE mixed CASCADE")
             with pytest.raises(SqlError, match="cannot be the name"):
                 sql.sql(MADE.format(name="`a;b`", kind="cow"))
