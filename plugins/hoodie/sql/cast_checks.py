@@ -9,6 +9,8 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from hoodie.sql.untyped_values import is_untyped
+
 _CHECKED, _NUMERAL, _FINITE = "__HOODIE_CHECKED_CAST", "__HOODIE_NUMERAL", "__HOODIE_FINITE"
 _NUMBER = r"\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*|(?i)\s*([+-]?inf(inity)?|nan)\s*"
 _NO_NUMBER = "CASE WHEN x IS NOT NULL THEN error('a time as a fraction: write unix_micros(x) / 1e6D') END"
@@ -37,7 +39,7 @@ _READING = (exp.TsOrDsToDate, exp.StrToTime, exp.StrToDate)
 def read_numeral(node: exp.Expression) -> None:
     """Let a cast to a fraction take the texts that Spark takes for numbers: no `1_000`."""
     if isinstance(node, exp.Cast) and node.to.this in _FRACTIONS and not _is_number(node.this):
-        suffix = "_OF_ROWS" if node.this.find(exp.AggFunc, exp.Window) else ""
+        suffix = "_OF_ROWS" if is_untyped(node.this) else ""
         node.set("this", exp.Anonymous(this=_NUMERAL + suffix, expressions=[node.this.copy()]))
 
 

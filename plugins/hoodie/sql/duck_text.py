@@ -35,6 +35,7 @@ from hoodie.sql.time_patterns import MACROS as PATTERN_OF_TIME_MACROS
 from hoodie.sql.time_patterns import match_pattern, year_text
 from hoodie.sql.time_text import MACROS as TIME_MACROS
 from hoodie.sql.time_text import complete_time, without_completion
+from hoodie.sql.untyped_values import is_untyped, mark_aliases
 
 _WHOLE, _BYTES, _TEXT, _SECONDS = "__hoodie_whole", "__hoodie_bytes", "__hoodie_text", "__hoodie_seconds"
 _POSITIVE, _TIME = "__hoodie_positive", "__hoodie_time"
@@ -88,7 +89,10 @@ MACROS = (
     f"CREATE MACRO {_DIGITAL}{_OF_ROWS}(x) AS CASE WHEN typeof(x) <> 'VARCHAR' OR {_IS_WHOLE} THEN x END",
     # DuckDB's casts write bytes of other letters than ASCII as \\x.., and are null without that. A time with a zone is printed in
     # the session's zone, without naming it.
-    f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), (x) AS {_WRITTEN} ELSE CAST(x AS VARCHAR) END",
+    # Texts, whole numbers and dates have their own: `_WRITTEN` repeats its value, and a cast in three casts took seconds to read.
+    f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), "
+    + "".join(f"(x {kind}) AS CAST(x AS VARCHAR), " for kind in ("VARCHAR", "BIGINT", "HUGEINT"))
+    + f"(x DATE) AS {year_text('CAST(x AS VARCHAR)')}, (x) AS {_WRITTEN} ELSE CAST(x AS VARCHAR) END",
     f"CREATE MACRO {_TEXT}{_OF_ROWS}(x) AS {_WRITTEN} WHEN typeof(x) = 'BLOB' "
     "THEN error('an aggregate of bytes: cast it in a query around this one') ELSE CAST(x AS VARCHAR) END",
     # DuckDB knows no type of an aggregate or window where it chooses a macro, so that these have macros without types.
@@ -135,6 +139,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     copied = tree.copy()
     for node in list(copied.walk()):
         known_aggregate(node)
+    mark_aliases(copied)
     check_conditions(copied)
     named(copied)
     for node in reversed(list(copied.walk())):
@@ -208,7 +213,7 @@ def _check_number(node: exp.Literal) -> None:
 
 def _call(macro: str, value: exp.Expression, *more: exp.Expression) -> exp.Anonymous:
     """A call of a macro that looks at the type of its first value."""
-    suffix = _OF_ROWS if value.find(exp.AggFunc, exp.Window) else ""
+    suffix = _OF_ROWS if is_untyped(value) else ""
     return exp.Anonymous(this=macro + suffix, expressions=[value.copy(), *more])
 
 

@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from hoodie.sql.time_patterns import year_text
+from hoodie.sql.untyped_values import is_untyped
 
 _JOINED, _ALIKE = "__HOODIE_JOINED", "__HOODIE_ALIKE"
 _TIME = "TIMESTAMP WITH TIME ZONE"
@@ -54,5 +55,5 @@ def _alike(value: exp.Expression, all_of_them: Sequence[exp.Expression]) -> exp.
 def _joined(value: exp.Expression) -> exp.Expression:
     if isinstance(value, exp.Literal | exp.Null | exp.DPipe):
         return value.copy()
-    suffix = "_OF_ROWS" if value.find(exp.AggFunc, exp.Window) else ""
+    suffix = "_OF_ROWS" if is_untyped(value) else ""
     return exp.Anonymous(this=_JOINED + suffix, expressions=[value.copy()])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from hoodie.sql.untyped_values import is_untyped
+
 _LEAST, _MOST = "(-9223372036854775807 - 1)", "9223372036854775807"
 _DIVIDED = "__HOODIE_DIVIDED"
 _NO_DIVISION = "error('div of numbers that are not whole: write CAST(a / b AS BIGINT)')"
@@ -54,5 +56,5 @@ def whole_number(node: exp.Expression) -> None:
 
 
 def _call(macro: str, *values: exp.Expression) -> exp.Anonymous:
-    suffix = "_OF_ROWS" if any(value.find(exp.AggFunc, exp.Window) for value in values) else ""
+    suffix = "_OF_ROWS" if any(is_untyped(value) for value in values) else ""
     return exp.Anonymous(this=macro + suffix, expressions=[value.copy() for value in values])

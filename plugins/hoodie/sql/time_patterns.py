@@ -7,6 +7,8 @@ import re
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from hoodie.sql.untyped_values import is_untyped
+
 _MATCHED, _YEAR_TEXT = "__HOODIE_OF_PATTERN", "__hoodie_year_text"
 _PLAIN_YEAR, _PLAIN_SECONDS = "__HOODIE_PLAIN_YEAR", "__HOODIE_PLAIN_SECONDS"
 _OTHER_YEARS = "error('DuckDB writes years before 1000 and after 9999 in another way than Spark: use year(x)')"
@@ -64,7 +66,7 @@ def match_pattern(node: exp.Expression) -> None:
         raise UnsupportedError(
             f"a pattern of times without yyyy, '{text}': DuckDB reads another year than Spark; write yyyy"
         )
-    suffix = "_OF_ROWS" if node.this.find(exp.AggFunc, exp.Window) else ""
+    suffix = "_OF_ROWS" if is_untyped(node.this) else ""
     form = exp.Literal.string(_form(text))
     node.set("this", exp.Anonymous(this=_MATCHED + suffix, expressions=[node.this.copy(), form]))
 
