@@ -48,8 +48,11 @@ class HudiAlert(BaseNotifier):
 
     def _notify(self, context: Any, task_id: str) -> None:
         ti, clock = context["ti"], SystemClock()
-        registry = read_registry(registry_file(), only=self.table).registry
-        alerts = registry.alerts
+        reading = read_registry(registry_file(), only=self.table)
+        registry, alerts = reading.registry, reading.registry.alerts
+        for mistake in reading.mistakes:
+            if mistake.key.partition(".")[0] == "alerts":  # then the section counts as absent
+                _log.error("No alert is sent for this task. Correct the registry: %s", mistake)
         if alerts is None or not alerts.tasks:
             return
         tables = [table for table in registry.tables if table.name == self.table]

@@ -70,6 +70,14 @@ def test_a_task_tells_itself_where_nobody_watches(told: Told) -> None:
     assert happenings(told.server) == ["began", "ended"]
 
 
+def test_a_mistake_in_the_section_is_in_the_log_of_the_task(told: Told, caplog: pytest.LogCaptureFixture) -> None:
+    told.file.write_text(told.file.read_text().replace('"runs"', '"rnus"'))
+    ends(failed=True)
+    assert told.server.got == []
+    assert "No alert is sent for this task. Correct the registry" in caplog.text
+    assert "alerts.rnus" in caplog.text
+
+
 def test_a_watcher_that_tells_does_so_once_and_knows_no_end(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
     watcher = told.teller()
     assert watcher.tell(told.registry) == 0
