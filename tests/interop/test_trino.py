@@ -36,7 +36,6 @@ def synced(metastore):
     return sync
 
 
-@pytest.mark.deep("a server of another product: hudi-rs, ClickHouse and Hudi read the same files in `make test`")
 @pytest.mark.parametrize(
     ("fields", "hive_style", "version"),
     sample(
