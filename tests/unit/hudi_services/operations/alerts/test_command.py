@@ -56,7 +56,7 @@ def test_what_stands(registry, capsys, tmp_path):
 
 
 def test_nothing_stands(registry, capsys):
-    registry.write_text(registry.read_text().replace("late: 1h", "late: 99999d"))
+    registry.write_text(registry.read_text().replace("late: 1h", "late: 36000d"))
     main(["watch", "--registry", str(registry), "--once"])
     capsys.readouterr()
     code, shown = asked(capsys, registry)
