@@ -36,7 +36,6 @@ from hudi_services.sources.cdc.messages.json_objects import JsonObjects
 from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
 from hudi_services.sources.cdc.messages.key_rows import KeyRows, written_type
 from hudi_services.sources.cdc.messages.open_rows import OpenRows
-from hudi_services.sources.cdc.messages.payload_tails import read_heads, tails_of
 from hudi_services.sources.cdc.messages.placeholders import MARKER
 from hudi_services.sources.cdc.messages.plain_columns import DECIMALS, UNITS, ValueFormat, check_choice
 
@@ -114,20 +113,16 @@ class _Decoding:
             self.outcome.reject(parsed_envelope.places, str(error))
             return
         kind = envelope.raw(source=self.settings.table is not None)
-        texts, places = parsed_envelope.texts, parsed_envelope.places
-        objects, left = read_heads(kind, texts, places, tails_of(texts))
-        rest = JsonObjects(kind, self.outcome.errors).read(texts.filter(pa.array(left)), places[left])
-        for numbers, payloads in (*objects, *rest):
+        for numbers, payloads in JsonObjects(kind, self.outcome.errors).read(
+            parsed_envelope.texts, parsed_envelope.places
+        ):
             self._assembly.add(numbers, payloads, envelope)
 
     def _bare(self, envelope: envelopes.Envelope) -> None:
         """Messages without a schema. Those that may have an operation are read at once."""
-        tails = tails_of(envelope.texts)
-        changes = tails.certain
-        changes[~changes] = pc.match_substring(envelope.texts.filter(pa.array(~changes)), '"op"')
+        changes = pc.match_substring(envelope.texts, '"op"').to_numpy(zero_copy_only=False)
         self._apart(envelope.texts.filter(pa.array(~changes)), envelope.places[~changes])
-        texts = envelope.texts if changes.all() else envelope.texts.filter(pa.array(changes))
-        texts, places = self._of_table(texts, envelope.places[changes])
+        texts, places = self._of_table(envelope.texts.filter(pa.array(changes)), envelope.places[changes])
         if not len(places):
             return
         settings = self.settings
@@ -138,9 +133,6 @@ class _Decoding:
             self.known,
             writing,
             self.outcome.errors,
-            first=lambda kind, texts, places: read_heads(
-                kind, texts, places, tails.at(np.searchsorted(envelope.places, places))
-            ),
         )
         row, objects = reader.read(texts, places)
         for numbers, payloads in objects:

@@ -62,17 +62,8 @@ class JsonObjects:
             ):
                 yield places[rows], structs
 
-    def read_certain(self, texts: pa.Array, places: np.ndarray) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
-        """Yield structs as `read` does, without texts that Arrow does not take, or that have members which the type lacks."""
-        for part in _parts(texts):
-            few = max(_FEW, len(part) // 8)
-            for rows, structs in isolate(part, lambda rows: self._fast(texts, rows, "error"), _nothing, few):
-                yield places[rows], structs
-
-    def _fast(self, texts: pa.Array, rows: np.ndarray, unknown: str | None = None) -> pa.StructArray:
-        """Read neighbours at once. `unknown` is what Arrow does with members that the type lacks.
-
-        Raises ValueError or an error of Arrow if one of them is not as the type says, or may not be."""
+    def _fast(self, texts: pa.Array, rows: np.ndarray) -> pa.StructArray:
+        """Raises ValueError or an error of Arrow if one of them is not as the type says, or may not be."""
         if self._slow:
             raise ValueError("maps")
         chosen = texts.slice(rows[0], len(rows))  # rows are neighbours
@@ -88,7 +79,7 @@ class JsonObjects:
             read_options=pa_json.ReadOptions(block_size=data.size + 1, use_threads=False),
             parse_options=pa_json.ParseOptions(
                 explicit_schema=pa.schema([(_MEMBER, self._kind)]),
-                unexpected_field_behavior=unknown or ("ignore" if self._rows is None else "infer"),
+                unexpected_field_behavior="ignore" if self._rows is None else "infer",
             ),
         )
         if table.num_rows != len(rows):
@@ -137,10 +128,6 @@ def _rows_of(
         yield objects, kind
     for name in names:
         yield objects.field(name).type, kind.field(name).type
-
-
-def _nothing(rows: np.ndarray, error: Exception) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
-    yield from ()
 
 
 def _parts(texts: pa.Array) -> Iterator[np.ndarray]:
