@@ -18,6 +18,7 @@ from hoodie import ARCHIVE, CLEAN, CLUSTERING, COMPACTION, GiveUpClustering, Hoo
 from hoodie.engine import LocalEngine, local
 from hoodie.errors import HoodieError, MissingFileError, PendingInstantError, UnclearCommitError
 from hoodie.index import new_keys
+from hoodie.timeline import Instant
 from hoodie.transaction import guard
 from hoodie.view import committed_files, files
 from hoodie.view.committed_files import memory
@@ -158,7 +159,14 @@ class Scene:
             try:
                 self._table(actor).run(CLUSTERING, PLAIN)
             except PendingInstantError:
-                self._table(actor).run(GiveUpClustering(pending.time))
+                self._give_up(actor, pending)
+
+    def _give_up(self, actor: Actor, plan: Instant) -> None:
+        """The plan is gone already if its rollback had died: the next service finishes that first."""
+        try:
+            self._table(actor).run(GiveUpClustering(plan.time))
+        except PendingInstantError:
+            assert plan.time not in {pending.time for pending in self._table(actor).timeline.pending}
 
     def _roll_back(self, actor: Actor) -> None:
         """The last commit, or one that is not complete."""
