@@ -56,7 +56,9 @@ def test_a_path_that_is_no_table(tmp_path, arguments, capsys):
     (tmp_path / "data.csv").write_text("x")
     before = everything(tmp_path)
     assert main([*arguments, f"--target-base-path={tmp_path}"]) == FAILED
-    printed = " ".join("".join(capsys.readouterr()).split())  # `show table` prints it as advice, which is broken into lines
+    printed = " ".join(
+        "".join(capsys.readouterr()).split()
+    )  # `show table` prints it as advice, which is broken into lines
     assert "is not a Hudi table" in printed
     assert everything(tmp_path) == before
 
