@@ -63,8 +63,8 @@ def test_an_ingestion_on_a_cluster_whose_machines_have_no_checkout(cluster, libr
     s3.files().pipe_file(f"{bucket}/land/1.csv", b"id,part,ts,value\na,p,1,1\nc,r,1,1\n")
     result = f"{bucket}/.results/ingest.json"
     source = ("--source-path", f"{bucket}/land", "--source-format", "csv", "--result-path", result)
-    told = submit(tmp_path, cluster, library, s3, "ingest.py", "--target-base-path", place, *source)
-    assert "1 row inserted, 1 updated" in told
+    printed = submit(tmp_path, cluster, library, s3, "ingest.py", "--target-base-path", place, *source)
+    assert "1 row inserted, 1 updated" in printed
     assert content(table) == {"a": ("p", 1, 1), "b": ("q", 0, 0), "c": ("r", 1, 1)}
     assert b'"rows_inserted": 1' in s3.files().cat_file(result)
 

@@ -304,11 +304,10 @@ class TargetTable:
         """Apply changes in one commit, as `write_changes` does, and return its instant.
 
         They come in parts of this schema, in the order of the log: of a key in several parts the last one counts. Changes of
-        shared keys count if the row belongs to their table, and all where the changes say whose it is (`has_owners`).
-        `size` is how many bytes they have, if that is known: of many, a task takes a small share, so that memory does not grow
-        with them. They have the columns of the server, or `of_lake`
-        those of the Hudi table, with masks. The commits that the changes were made from are `known`: PendingInstantError is
-        raised where others changed rows after them.
+        shared keys count if the row belongs to their table, and all where the changes say whose it is (`has_owners`). `size` is
+        how many bytes they have, if that is known: of many, a task takes a small share, so that memory does not grow with them.
+        They have the columns of the server, or `of_lake` those of the Hudi table, with masks. The commits that the changes were
+        made from are `known`: PendingInstantError is raised where others changed rows after them.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
         columns = SERVER_COLUMNS if of_lake else self.columns(table.stored_schema)

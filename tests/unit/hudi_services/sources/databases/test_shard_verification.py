@@ -183,7 +183,7 @@ def test_rows_under_another_table_and_of_tables_that_were_never_loaded_are_found
         "s9": ("differs", 1),
     }
     repaired = shards.verify(repair=True)
-    assert (repaired.written, repaired.is_equal) == (2, False), "nobody says that the rows of s9 are wrong"
+    assert (repaired.written, repaired.is_equal) == (2, False), "the report does not say that the rows of s9 are wrong"
     shards.plant("delete", "s9", id=4)
     assert shards.verify().is_equal
 
