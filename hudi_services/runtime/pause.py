@@ -6,7 +6,8 @@ It holds back services, not writers: writes through the library or through Hudi 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+import shlex
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +18,9 @@ from hoodie.storage.base import ReplacingStorage
 from hoodie.storage.idempotent import create_own, replace_own
 
 FILE = ".hoodie/.paused/pause.json"
+_ENDED = "ended"
+"""The key of a pause that a user has ended. Its `until` has passed, so that older releases let services run, too."""
+_NO_FILE = (IsADirectoryError, NotADirectoryError)  # a folder has the place of the file, or a file that of its folder
 _MOST = 1000  # characters of a reason
 
 
@@ -51,6 +55,8 @@ def read_pause(storage: Storage, clock: Clock) -> Pause | None:
         result = _decoded(storage.read(FILE))
     except FileNotFoundError:
         return None
+    except _NO_FILE as error:
+        return _unknown(error)
     return result if result.holds(clock.now()) else None
 
 
@@ -94,11 +100,11 @@ def _put(storage: Storage, clock: Clock, body: bytes) -> bool:
     try:
         create_own(storage, FILE, body)
         return True
-    except FileExistsError:
+    except (FileExistsError, *_NO_FILE):
         pass
     try:
         old = storage.read(FILE)
-    except FileNotFoundError:  # ended at this moment
+    except (FileNotFoundError, *_NO_FILE):  # the first: ended at this moment
         return False
     if _decoded(old).holds(clock.now()):
         return False
@@ -108,14 +114,57 @@ def _put(storage: Storage, clock: Clock, body: bytes) -> bool:
     return _put(storage, clock, body)
 
 
-def resume(storage: Storage) -> Pause | None:
-    """Let services run again. Returns the pause that was there, even if it was over; None if the table had none."""
+def resume(storage: Storage, shown: str | None = None) -> Pause | None:
+    """Let services run again. Returns the pause that was there, even if its time was over; None if the table had none.
+
+    `shown` is the text of the pause that the user has seen. Raises TablePausedError, and ends no pause, if another one holds,
+    also if it came at this moment. A storage that replaces no file in one step cannot see the latter.
+    """
     try:
-        result = _decoded(storage.read(FILE))
+        old = storage.read(FILE)
     except FileNotFoundError:
         return None
-    storage.delete(FILE)
+    except _NO_FILE as error:
+        raise _unknown_file(storage, error) from None
+    if _is_ended(old):
+        return None
+    result = _decoded(old)
+    if shown is not None and shown != str(result):
+        raise _other_pause(storage, result)
+    if not isinstance(storage, ReplacingStorage):
+        storage.delete(FILE)
+    elif not replace_own(storage, FILE, old, _ended(result)):
+        _check_ended(storage)
+        return None
     return result
+
+
+def _check_ended(storage: Storage) -> None:
+    """Raises TablePausedError for a pause that came at this moment; none where another user has ended the one before."""
+    try:
+        current = storage.read(FILE)
+    except FileNotFoundError:
+        return
+    if not _is_ended(current):
+        raise _other_pause(storage, _decoded(current))
+
+
+def _other_pause(storage: Storage, current: Pause) -> TablePausedError:
+    return TablePausedError(
+        f"Another pause of table {storage.base_path} is there now, and was not ended",
+        found=str(current),
+        fix="ask its author; to end it, run `hudi-services resume`",
+    )
+
+
+def _unknown_file(storage: Storage, error: OSError) -> TablePausedError:
+    folder = isinstance(error, IsADirectoryError)
+    place = f"{storage.base_path}/{FILE if folder else FILE.rpartition('/')[0]}"
+    return TablePausedError(
+        f"The pause of table {storage.base_path} cannot be ended",
+        found=f"{place} is {'a folder' if folder else 'a file'}",
+        fix=f"look at it, then remove it: rm -r {shlex.quote(place)}",
+    )
 
 
 def refuse_paused(storage: Storage, clock: Clock, name: str, service: str) -> None:
@@ -137,8 +186,25 @@ def _decoded(data: bytes) -> Pause:
             _text(body["by"]), _text(body["reason"]), _time(body["since"]), _time(until) if until is not None else None
         )
     except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        why = f"{FILE} cannot be read: {type(error).__name__}: {error}"
-        return Pause("somebody", why[:_MOST], datetime.fromtimestamp(0, UTC))
+        return _unknown(error)
+
+
+def _unknown(error: Exception) -> Pause:
+    why = _plain(f"{FILE} cannot be read: {type(error).__name__}: {error}")
+    return Pause("somebody", why[:_MOST], datetime.fromtimestamp(0, UTC))
+
+
+def _ended(ended_pause: Pause) -> bytes:
+    over = replace(ended_pause, until=datetime.fromtimestamp(0, UTC))
+    return json.dumps({**over.as_dict(), _ENDED: True}, ensure_ascii=False).encode()
+
+
+def _is_ended(data: bytes) -> bool:
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(body, dict) and body.get(_ENDED) is True
 
 
 def _text(value: Any) -> str:

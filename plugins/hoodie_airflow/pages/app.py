@@ -108,8 +108,9 @@ def pause_services(name: str, request: WantedPause, user: User) -> Response:
 
 
 @routes.delete("/api/tables/{name}/pause")
-def resume_services(name: str, user: User) -> Response:
-    return as_json(resume_table(current_registry().registry, _to_pause(name, user), user.get_name()))
+def resume_services(name: str, user: User, shown: str | None = None) -> Response:
+    """`shown` is the pause as the page has it: another user may have put one in its place."""
+    return as_json(resume_table(current_registry().registry, _to_pause(name, user), user.get_name(), shown))
 
 
 @routes.get("/api/dags/{dag_id}")

@@ -43,10 +43,10 @@ def pause_table(registry: Registry, table: Table, request: WantedPause, user: st
     return {"paused": table_pause.as_dict()}
 
 
-def resume_table(registry: Registry, table: Table, user: str) -> dict[str, Any]:
-    """The pause that was there as JSON. Raises HTTPException."""
+def resume_table(registry: Registry, table: Table, user: str, shown: str | None) -> dict[str, Any]:
+    """The pause that was there as JSON. Raises HTTPException, also if it is not the one that the page has `shown`."""
     with _http_errors(table):
-        result = resume(HoodieTable.open(table.base_path).storage)
+        result = resume(HoodieTable.open(table.base_path).storage, shown)
     _log.info("table %s: resumed by %s; it was %s", table.name, user, f"paused {result}" if result else "not paused")
     _look_again(registry, table)
     return {"resumed": result.as_dict() if result is not None else None}

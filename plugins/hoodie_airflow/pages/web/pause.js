@@ -13,7 +13,7 @@ export function pause(found, tell) {
     const button = form.querySelector("button");
     button.disabled = true;
     try {
-      said.textContent = held ? resumed(await tell("DELETE", path)) : paused(await tell("POST", path, wanted(form)));
+      said.textContent = held ? resumed(await tell("DELETE", `${path}?shown=${encodeURIComponent(held.text)}`)) : paused(await tell("POST", path, wanted(form)));
       form.replaceChildren();
     } catch (error) {
       said.textContent = error.message;

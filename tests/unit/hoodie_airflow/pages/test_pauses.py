@@ -37,7 +37,10 @@ def test_a_table_is_paused_and_resumed_from_its_page(server: FastAPI, registry: 
     page = client.get("/hudi/api/tables/orders").json()
     assert page["row"]["state"] == "paused"
     assert [each["text"] for each in page["seen"]["waiting"] if each["kind"] == "paused"] == [str(held)]
-    assert client.delete(PAUSE).json()["resumed"] == made
+    other = client.delete(PAUSE, params={"shown": str(held).replace("admin", "ann")})
+    assert (other.status_code, other.json()["detail"].startswith("Another pause of table")) == (409, True)
+    assert read_pause(orders.storage, orders.clock) == held
+    assert client.delete(PAUSE, params={"shown": str(held)}).json()["resumed"] == made
     assert client.delete(PAUSE).json() == {"resumed": None}
     assert read_pause(orders.storage, orders.clock) is None
     watch(read_registry(registry).registry, orders)

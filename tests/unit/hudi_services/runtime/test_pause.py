@@ -87,6 +87,70 @@ def test_of_two_at_once_one_pauses(table, between, over):
     assert told == [read_pause(table.storage, table.clock)], calls
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_resume_ends_no_pause_that_came_at_this_moment(table, again):
+    """Another user ends the pause between its read and its end, and pauses the table again."""
+    storage, clock, later = LocalStorage(table.base_path), table.clock, []
+    pause(storage, clock, "ann", "first")
+
+    def meanwhile(end):
+        def call(*given):
+            resume(table.storage)
+            if again:
+                later.append(pause(table.storage, clock, "bob", "second"))
+            return end(*given)
+
+        return call
+
+    storage.delete, storage.replace = meanwhile(storage.delete), meanwhile(storage.replace)
+    if again:
+        with pytest.raises(TablePausedError, match="Another pause of table"):
+            resume(storage)
+        assert [read_pause(table.storage, clock)] == later
+    else:
+        assert resume(storage) is None
+        assert read_pause(table.storage, clock) is None
+
+
+def test_a_resume_ends_the_pause_that_its_user_has_seen(table):
+    storage, clock = table.storage, table.clock
+    first = pause(storage, clock, "ann", "first")
+    resume(storage)
+    second = pause(storage, clock, "bob", "second")
+    with pytest.raises(TablePausedError, match=r"Another pause of table .* is there now.*by bob since"):
+        resume(storage, str(first))
+    assert read_pause(storage, clock) == second
+    assert resume(storage, str(second)) == second
+    assert resume(storage, str(second)) is None
+
+
+def test_the_file_of_an_ended_pause_is_over_for_older_releases(table):
+    pause(table.storage, table.clock, "ann", "x")
+    resume(table.storage)
+    body = json.loads(table.storage.read(FILE))
+    assert datetime.fromisoformat(body["until"]) < table.clock.now()
+
+
+@pytest.mark.parametrize("name", [FILE, FILE.rpartition("/")[0]])
+def test_a_folder_or_a_file_at_the_wrong_place_holds_the_services_back(table, tmp_path, name, capsys):
+    at = ["--target-base-path", str(tmp_path / "t")]
+    place = tmp_path / "t" / name
+    if name == FILE:
+        place.mkdir(parents=True)
+    else:
+        place.touch()
+    held = read_pause(table.storage, table.clock)
+    assert held is not None
+    assert "cannot be read" in held.reason
+    with pytest.raises(TablePausedError, match="is paused already"):
+        pause(table.storage, table.clock, "ann", "x")
+    for command in (["clean", *at], ["pause", *at, "--reason", "x"], ["resume", *at]):
+        assert main(command) == 1
+        assert "TablePausedError" in (told := capsys.readouterr().err), told
+    assert f"rm -r {place}" in told
+    assert main(["show", "table", *at]) == 0
+
+
 def test_what_terminals_obey_and_files_cannot_hold_is_left_out(table):
     made = pause(table.storage, table.clock, "ann\x1b[2J", "a\x1b[31mred\x00 \ud800\u202eone")
     assert (made.by, made.reason) == ("ann [2J", "a [31mred one")
