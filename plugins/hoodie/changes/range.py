@@ -129,16 +129,18 @@ def _taken_back_by(state: TableState, instant: Instant) -> frozenset[Time] | Non
 
 def _check_not_restored(state: TableState, after: Time) -> None:
     """Raises ChangeRangeError when a restore rolled back commits that a reader whose position is `after` has read."""
+    is_ahead = _is_ahead(state, after)
     for restore in state.timeline.completed(Action.RESTORE):
-        if time_in_range(state, restore) <= after:
+        is_before = time_in_range(state, restore) <= after
+        if is_before and not is_ahead:
             continue
         times = _taken_back_by(state, restore)
         if times is None:
-            if not _completed_at(state, after):
+            if not is_before and not _completed_at(state, after):
                 cause = f"{state.where(restore)} took back commits, and no commit completed at {after}"
                 raise _taken_back(state, after, after, cause)
             continue
-        undone = sorted(time for time in times if time <= after)
+        undone = sorted(time for time in times if time <= after and (not is_before or time > restore.time))
         if undone:
             raise _taken_back(state, after, undone[0], f"{state.where(restore)} took back commit {undone[0]}")
 
@@ -151,13 +153,19 @@ def _check_not_rolled_back(state: TableState, after: Time) -> None:
     """
     if _completed_at(state, after):
         return
+    is_ahead = _is_ahead(state, after)
     for rollback in state.timeline.completed(Action.ROLLBACK):
-        if rollback.time <= after:
+        if rollback.time <= after and not is_ahead:
             continue
         for undone in _taken_back_by(state, rollback) or ():
-            if undone <= after:
+            if undone <= after and (rollback.time > after or undone > rollback.time):
                 cause = f"{state.where(rollback)} took back {undone}, and no commit completed at {after}"
                 raise _taken_back(state, after, undone, cause)
+
+
+def _is_ahead(state: TableState, after: Time) -> bool:
+    """True for a position after all commits: a commit that was dated ahead may have been taken back by an earlier instant."""
+    return all(time_in_range(state, commit) < after for commit in state.timeline.commits)
 
 
 def last_begin(state: TableState, position: Time) -> Time | None:

@@ -17,6 +17,7 @@ from hoodie.doctor import archive, catalogue
 from hoodie.doctor.checks import files, metadata
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, summary
+from hoodie.doctor.future_repair import date_as_of_now
 from hoodie.doctor.gather import gather
 from hoodie.errors import UnsafeDeleteError
 from hoodie.model.names import METADATA_TABLE
@@ -57,6 +58,7 @@ _REPAIRS = {
     catalogue.PROPERTIES_BACKUP.name: "removed",
     catalogue.TORN_SERVICE_INSTANT.name: "moved aside, and done once more where its plan is left",
     catalogue.TORN_PLAN.name: "moved aside",
+    catalogue.FUTURE_SERVICE_INSTANT.name: "dated as of now; its files are moved aside",
     catalogue.FAILED_WRITE.name: "rolled back: its files are deleted",
     catalogue.HALF_DONE.name: "ended as its plan says",
     catalogue.MARKERS.name: "removed, with the files of lost attempts that they name",
@@ -120,6 +122,9 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[st
             result = [
                 finding for finding in _to_move(facts, agreed) if finding.check in _MOVED and finding.path in agreed
             ]
+            if mending.paths(catalogue.FUTURE_SERVICE_INSTANT):
+                date_as_of_now(tx.state, access.clock)
+                tx.refresh()
             _move(access, facts, result, new_time(tx.state, access.clock))
     return repairs
 

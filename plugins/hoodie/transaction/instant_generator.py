@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, timedelta
 
 from hoodie.clock import Clock
 from hoodie.errors import CorruptTableError, NoInstantError
 from hoodie.model.time import Time
-from hoodie.timeline import format_time, parse_time
+from hoodie.timeline import Timeline, format_time, parse_time
+from hoodie.view.future import Future
 from hoodie.view.state import TableState
 
 _TOLERATED_SKEW = timedelta(seconds=5)
@@ -42,3 +44,21 @@ def new_time(state: TableState, clock: Clock, *, after: Time | None = None) -> T
             if now > latest:
                 return now
     return following
+
+
+def undoing_time(state: TableState, clock: Clock, *, after: Time | None = None) -> Time:
+    """As `new_time`, for a rollback or a restore. Instants that are dated more than a day ahead do not count, as in Hudi: a
+    rollback of the last one that came after it would be the next one that is dated ahead.
+
+    They count if the table has nothing else: then the clock here may be the one that is wrong.
+    """
+    return new_time(without_future(state, clock), clock, after=after)
+
+
+def without_future(state: TableState, clock: Clock) -> TableState:
+    """The state without instants that are dated more than a day ahead, unless it has no others."""
+    future = Future.of(state.timeline, clock.now(), state.zone)
+    if future is None or len(future.instants) == len(state.timeline):
+        return state
+    instants = (instant for instant in state.timeline if instant not in future.instants)
+    return replace(state, timeline=Timeline.of(instants, state.timeline.gaps))

@@ -12,9 +12,11 @@ from hoodie.storage.idempotent import Outcome, create_own, outcome_of
 from hoodie.timeline import Action, Instant, State
 from hoodie.transaction import listeners
 from hoodie.transaction.fencing import withdraw_if_overtaken
-from hoodie.transaction.instant_generator import new_time
+from hoodie.transaction.instant_generator import new_time, undoing_time
 from hoodie.transaction.locks import certainly_held, ensure_held, verify_held
 from hoodie.view.state import TableState
+
+_UNDOING = frozenset({Action.ROLLBACK, Action.RESTORE})
 
 
 def request(state: TableState, time: Time, action: Action, body: bytes = b"") -> Instant:
@@ -54,7 +56,8 @@ def complete(state: TableState, instant: Instant, body: bytes, clock: Clock, *, 
     completed the instant, LockLostError when the lock was lost before. In each case nothing is rolled back here: the next writer
     does it.
     """
-    completion = new_time(state, clock, after=max(instant.time, after) if after is not None else instant.time)
+    generate = undoing_time if instant.action in _UNDOING else new_time
+    completion = generate(state, clock, after=max(instant.time, after) if after is not None else instant.time)
     name = state.layout.completed_name(instant, completion)
     completed = Instant(instant.time, instant.action.completed_as, State.COMPLETED, completion, name)
     path = state.layout.path(completed)

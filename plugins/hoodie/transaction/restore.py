@@ -15,7 +15,7 @@ from hoodie.model.rollback import RollbackPlan, RollbackResult
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.restore import encode_restore_plan, encode_restore_result, restored_instants
 from hoodie.transaction import instants
-from hoodie.transaction.instant_generator import new_time
+from hoodie.transaction.instant_generator import undoing_time
 from hoodie.transaction.quarantine import move_aside
 from hoodie.transaction.recovery import recovered
 from hoodie.transaction.rollback import (
@@ -31,8 +31,8 @@ from hoodie.view.state import TableState
 
 
 def request_restore(state: TableState, plan: RestorePlan, clock: Clock) -> Instant:
-    """Put the plan on the timeline, at an instant later than every other. Call it under the lock."""
-    return instants.request(state, new_time(state, clock), Action.RESTORE, encode_restore_plan(plan))
+    """Put the plan on the timeline, at an instant later than every other, but see `undoing_time`. Call it under the lock."""
+    return instants.request(state, undoing_time(state, clock), Action.RESTORE, encode_restore_plan(plan))
 
 
 def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, clock: Clock) -> RestoreResult:
@@ -60,7 +60,7 @@ def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, cloc
     )
     for time in plan.times:
         if time in planned:
-            last = new_time(state, clock, after=last)
+            last = undoing_time(state, clock, after=last)
             rollbacks[time] = request_rollback(state, last, planned[time]), planned[time]
         if time in rollbacks:
             rollback, undo_plan = rollbacks[time]

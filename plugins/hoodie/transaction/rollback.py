@@ -33,7 +33,7 @@ from hoodie.transaction.command_blocks import hide_blocks, is_shared, shared_log
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
 from hoodie.transaction.heartbeat import delete_heartbeat, living_writers
-from hoodie.transaction.instant_generator import new_time
+from hoodie.transaction.instant_generator import undoing_time
 from hoodie.transaction.quarantine import move_aside
 from hoodie.transaction.reconcile import delete_markers
 from hoodie.transaction.schemas import forget_schemas
@@ -252,7 +252,7 @@ def rollback_failed_writes(
         if failed.time in finished:
             continue
         plan = plan_rollback(state, failed)
-        last = new_time(state, clock, after=last)
+        last = undoing_time(state, clock, after=last)
         execute_rollback(state, request_rollback(state, last, plan), plan, clock)
         plans.append(plan)
     return plans
@@ -261,7 +261,7 @@ def rollback_failed_writes(
 def roll_back_instant(state: TableState, failed: Instant, clock: Clock) -> None:
     """Roll back one pending instant, and no other. Call it under the lock."""
     plan = plan_rollback(state, failed)
-    execute_rollback(state, request_rollback(state, new_time(state, clock), plan), plan, clock)
+    execute_rollback(state, request_rollback(state, undoing_time(state, clock), plan), plan, clock)
 
 
 def roll_back_now(storage: Storage, clock: Clock, sharing: ConcurrencyOptions) -> None:

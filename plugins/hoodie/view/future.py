@@ -8,10 +8,11 @@ from datetime import datetime, timedelta, tzinfo
 
 from hoodie.display import counted
 from hoodie.errors import NoInstantError
-from hoodie.timeline import Instant, parse_time
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, parse_time
 from hoodie.times import span
 
 _TOLERATED = timedelta(days=1)  # clocks and time zones of two machines may differ by some hours
+REDATED = frozenset({Action.CLEAN, Action.ROLLBACK})
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,13 @@ class Future:
 
     instants: Sequence[Instant]
     ahead: timedelta  # time by which the first is ahead
+    until: datetime  # moment of the last one
 
     @staticmethod
     def of(timeline: Iterable[Instant], now: datetime, zone: tzinfo) -> Future | None:
         """None where there are none."""
         result = [instant for instant in timeline if _moment(instant, zone) - now > _TOLERATED]
-        return Future(result, _moment(result[0], zone) - now) if result else None
+        return Future(result, _moment(result[0], zone) - now, _moment(result[-1], zone)) if result else None
 
     @property
     def title(self) -> str:
@@ -41,12 +43,32 @@ class Future:
     @property
     def fix(self) -> str:
         """Return the ways out. Each new instant is dated after the last one, so the error stays until that time has come."""
-        last = self.instants[-1].time
-        return (
-            "set that clock right. Take back these instants, the last one first "
-            f"(`hudi-services rollback --instant {last}`), and write their rows again. To keep them, clean by commits "
+        if self.can_be_redated:
+            return (
+                "run `hudi-services doctor --fix`, which dates them as of now if the clock of this machine is right. No row "
+                "depends on their times, but new instants are dated after them"
+            )
+        commits = [instant for instant in self.instants if instant.is_completed and instant.action in WRITE_ACTIONS]
+        meanwhile = (
+            f"until {self.until:%Y-%m-%d} new instants are dated after it. Reads and writes work. Clean by commits "
             "(hoodie.clean.policy=KEEP_LATEST_COMMITS), as cleaning by hours keeps all, and give as_of an instant"
         )
+        saved = next((instant for instant in self.instants if instant.action is Action.SAVEPOINT), None)
+        if not commits and saved is not None:
+            return (
+                f"set that clock right. Delete the savepoint: `hudi-services savepoint delete --instant {saved.time}`"
+            )
+        if not commits:
+            return f"set that clock right. {self.first.action} {self.first.time} cannot be dated otherwise: {meanwhile}"
+        return (
+            "set that clock right. Take back these commits, the last one first: "
+            f"`hudi-services rollback --instant {commits[-1].time}`, and write their rows again. To keep them: {meanwhile}"
+        )
+
+    @property
+    def can_be_redated(self) -> bool:
+        """True if only completed cleans and rollbacks are ahead: they name files that are gone, and no file names them."""
+        return all(instant.is_completed and instant.action in REDATED for instant in self.instants)
 
     @property
     def first(self) -> Instant:
@@ -57,7 +79,10 @@ class Future:
 
 
 def _moment(instant: Instant, zone: tzinfo) -> datetime:
+    """The later of its begin and of its completion, where its name has that."""
+    completion = instant.completion_time
+    times = [instant.time, *([completion] if completion and completion in instant.file_name else [])]
     try:
-        return parse_time(instant.time, zone)
+        return max(parse_time(time, zone) for time in times)
     except NoInstantError:  # another check names it
         return parse_time("00000000000000", zone)

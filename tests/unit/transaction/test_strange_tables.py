@@ -25,7 +25,15 @@ def table(request, tmp_path):
     return made
 
 
-@pytest.mark.parametrize("time", ["9" * 17, "99991231235959999", "20261399000000000", "9" * 32, "20269999"])
+def test_a_pending_instant_of_the_last_day_is_rolled_back(table):
+    """Nothing can be dated after it: its rollback is of now."""
+    table.storage.create(f"{table.state().layout.folder}/99991231235959999.commit.requested", b"")
+    table.write(ROW, "insert")
+    assert len(table.timeline.commits) == 2
+    assert not table.timeline.pending
+
+
+@pytest.mark.parametrize("time", ["9" * 17, "20261399000000000", "9" * 32, "20269999"])
 def test_an_instant_that_is_no_date_is_named_when_a_new_one_must_follow(table, time):
     name = f"{table.state().layout.folder}/{time}.commit.requested"
     table.storage.create(name, b"")

@@ -61,7 +61,9 @@ def future(facts: Facts) -> Iterator[Finding]:
     """Instants of a clock that was wrong: cleaning by hours, ages and `as_of` compare them with now."""
     future_instants = Future.of(facts.state.timeline, facts.now, facts.state.zone)
     if future_instants is not None:
-        yield catalogue.FUTURE_INSTANT.finding(
+        redated = future_instants.can_be_redated
+        check = catalogue.FUTURE_SERVICE_INSTANT if redated else catalogue.FUTURE_INSTANT
+        yield check.finding(
             future_instants.title,
             future_instants.fix,
             found=future_instants.detail,

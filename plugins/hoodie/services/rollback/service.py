@@ -22,7 +22,7 @@ from hoodie.timeline import Action
 from hoodie.transaction.concurrency import plan_lock
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import refuse_living
-from hoodie.transaction.instant_generator import new_time
+from hoodie.transaction.instant_generator import undoing_time
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.rollback import execute_rollback, request_rollback
 from hoodie.transaction.transaction import transaction
@@ -83,7 +83,7 @@ class Rollback:
             plan = decision.allowed(self.name, access.storage.base_path, agreed=digest_of(self.explained))
             if plan is None:
                 return RollbackRun(decision, None, 0)
-            rollback = request_rollback(tx.state, new_time(tx.state, access.clock), plan)
+            rollback = request_rollback(tx.state, undoing_time(tx.state, access.clock), plan)
             execute_rollback(tx.state, rollback, plan, access.clock)
             return RollbackRun(decision, rollback.time, plan.count)
 
