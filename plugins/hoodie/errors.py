@@ -158,7 +158,7 @@ class LockHeldError(HoodieError):
 
 
 class LockLostError(HoodieError):
-    """The table's lock was taken away, or ran out, while the change was under way: nothing was completed."""
+    """The table's lock was taken away, or ran out, while the change was under way: no instant was completed."""
 
     retryable = True  # the change begins again
 

@@ -16,7 +16,7 @@ from hoodie.services.guard import Caps
 from hoodie.services.restore.plan import decide_restore
 from hoodie.services.service import checked_instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
-from hoodie.transaction.locks import Locking
+from hoodie.transaction.locks import Locking, certain_change
 from hoodie.transaction.restore import execute_restore, request_restore
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
@@ -79,7 +79,8 @@ class Restore:
                 return RestoreRun(decision, None)
             self._check_agreed(tx.state, plan)
             restore = request_restore(tx.state, plan, access.clock)
-            return RestoreRun(decision, execute_restore(tx.state, restore, plan, access.clock))
+            with certain_change(f"restore {restore.time}", f"hudi-services restore --savepoint {self.savepoint}"):
+                return RestoreRun(decision, execute_restore(tx.state, restore, plan, access.clock))
 
     def _check_agreed(self, state: TableState, plan: RestorePlan) -> None:
         explained = plan if self.explained is None else self.explained.plan

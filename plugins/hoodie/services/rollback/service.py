@@ -23,7 +23,7 @@ from hoodie.transaction.concurrency import plan_lock
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import refuse_living
 from hoodie.transaction.instant_generator import undoing_time
-from hoodie.transaction.locks import Locking
+from hoodie.transaction.locks import Locking, certain_change
 from hoodie.transaction.rollback import execute_rollback, request_rollback
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
@@ -84,7 +84,8 @@ class Rollback:
             if plan is None:
                 return RollbackRun(decision, None, 0)
             rollback = request_rollback(tx.state, undoing_time(tx.state, access.clock), plan)
-            execute_rollback(tx.state, rollback, plan, access.clock)
+            with certain_change(f"rollback {rollback.time}", f"hudi-services rollback --instant {time}"):
+                execute_rollback(tx.state, rollback, plan, access.clock)
             return RollbackRun(decision, rollback.time, plan.count)
 
     @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from hoodie.errors import LockLostError
 from hoodie.transaction.locks.base import HeldLock
 
 _current: ContextVar[HeldLock | None] = ContextVar("table_lock", default=None)
@@ -43,3 +44,19 @@ def ensure_held() -> None:
     """As `verify_held`, but asks only if time alone cannot prove it. Raises LockLostError."""
     if not certainly_held():
         verify_held()
+
+
+@contextmanager
+def certain_change(change: str, command: str) -> Iterator[None]:
+    """Around the steps of a change that the next writer ends if this one cannot: a rollback or restore whose plan is there.
+
+    An error about the lost lock then says so, and names the `command` that goes on.
+    """
+    try:
+        yield
+    except LockLostError as error:
+        error.replace_fix(
+            f"run `{command}` again: {change} has begun and takes effect, and the next change of the table ends it. If the "
+            "command finds nothing to take back, another process has ended it"
+        )
+        raise

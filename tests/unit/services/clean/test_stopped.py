@@ -8,27 +8,12 @@ from hoodie import CLEAN, HoodieTable, Rollback
 from hoodie.errors import LockLostError, PendingInstantError
 from hoodie.storage import LocalStorage
 from tests.support.clock import FakeClock
+from tests.support.stopped import Stopped
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 LEASE = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider"}
 ONE_VERSION = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": 1}
 HOUR = 3600
-
-
-class Stopped(LocalStorage):
-    """The process stops before, or after, it has made the file that ends in `at`; in the meantime `other` works."""
-
-    at, other, after = "", None, True
-
-    def create(self, path, data):
-        if self.at and path.endswith(self.at):
-            self.at = ""
-            if self.after:
-                super().create(path, data)
-                self.other()
-                return
-            self.other()
-        super().create(path, data)
 
 
 @pytest.fixture

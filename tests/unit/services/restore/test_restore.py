@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import CLEAN, COMPACTION, Restore, Rollback
+from hoodie import CLEAN, COMPACTION, HoodieTable, Restore, Rollback
 from hoodie.errors import (
     CorruptTableError,
+    LockLostError,
     NoSavepointError,
     PendingInstantError,
     SavepointError,
@@ -22,6 +23,7 @@ from hoodie.timeline.codecs.restore import decode_restore_plan, encode_restore_p
 from hoodie.transaction import instants
 from hoodie.transaction.recovery import recoveries
 from tests.support.clock import FakeClock
+from tests.support.stopped import Stopped
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 RETAIN_ONE = {"hoodie.clean.commits.retained": 1}
@@ -242,3 +244,19 @@ def test_a_log_that_others_share_is_seen_before_a_restore_has_begun(tmp_path):
             table.run(service)
     assert table.timeline.pending == ()
     assert sorted(file.path for file in walk_files(table.storage, "")) == files
+
+
+def test_a_lost_lock_says_what_has_begun_and_which_command_goes_on(tmp_path):
+    table = create(Stopped(str(tmp_path / "t")), FakeClock())
+    table.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "insert", SMALL_BLOOM)
+    rows, savepoint = content(table), table.savepoint().instant
+    change(table)
+    table.storage.at, table.storage.other = ".rollback.inflight", lambda: table.storage.delete(".hoodie/lock")
+    with pytest.raises(LockLostError) as lost:
+        table.run(Restore(savepoint))
+    other = HoodieTable.open(table.base_path, clock=table.clock)
+    (begun,) = (i.time for i in other.timeline.pending if i.action is Action.RESTORE)
+    assert f"run `hudi-services restore --savepoint {savepoint}` again: restore {begun} has begun" in str(lost.value)
+    assert content(other) == rows
+    assert other.run(Restore(savepoint)).decision.plan is None
+    assert not other.timeline.pending

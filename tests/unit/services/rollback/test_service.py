@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, Rollback
+from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable, Rollback
 from hoodie.config.groups import ROLLBACK_OPTIONS
 from hoodie.config.key import resolve
-from hoodie.errors import LockHeldError, PendingInstantError, RollbackError
+from hoodie.errors import LockHeldError, LockLostError, PendingInstantError, RollbackError
 from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.storage import walk_files
 from hoodie.timeline import Action, State
@@ -20,6 +20,7 @@ from hoodie.transaction.recovery import recoveries
 from hoodie.transaction.rollback import plan_rollback, request_rollback
 from hudi_services.cli.program import main
 from tests.support.clock import FakeClock
+from tests.support.stopped import Stopped
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 LOCKING = Locking.of(resolve({}, ROLLBACK_OPTIONS.keys))
@@ -249,3 +250,23 @@ def test_a_compaction_that_is_carried_out_is_not_taken_back_meanwhile(compacted)
         table.run(Rollback(time))
     table.run(Rollback(time))
     assert [i for i in table.timeline if i.time == time] == []
+
+
+@pytest.mark.parametrize("at", [".rollback.requested", ".rollback.inflight"])
+def test_a_lost_lock_says_what_has_begun_and_which_command_goes_on(tmp_path, at):
+    table = create(Stopped(str(tmp_path / "t")), FakeClock())
+    _fill(table)
+    rows, last = content(table), table.timeline.commits[-1].time
+    table.storage.at, table.storage.other = at, lambda: table.storage.delete(".hoodie/lock")
+    with pytest.raises(LockLostError) as lost:
+        table.run(Rollback(last))
+    other = HoodieTable.open(table.base_path, clock=table.clock)
+    begun = next((i.time for i in other.timeline.pending if i.action is Action.ROLLBACK), None)
+    if begun is None:
+        assert "run it again; nothing was completed" in str(lost.value)
+        assert content(other) == rows
+    else:
+        assert f"run `hudi-services rollback --instant {last}` again: rollback {begun} has begun" in str(lost.value)
+    other.run(Rollback(last))
+    assert content(other) == {"a": ("p", 2, 2), "b": ("q", 1, 1)}
+    assert not other.timeline.pending
