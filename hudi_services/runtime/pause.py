@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from hoodie.clock import Clock
-from hoodie.errors import ConfigError, TablePausedError
-from hoodie.storage import Storage
+from hoodie.clock import Clock, SystemClock
+from hoodie.errors import ConfigError, HoodieError, StorageError, TablePausedError
+from hoodie.storage import Storage, open_storage
 from hoodie.storage.base import ReplacingStorage
 from hoodie.storage.idempotent import create_own, replace_own
 
@@ -22,6 +24,7 @@ _ENDED = "ended"
 """The key of a pause that a user has ended. Its `until` has passed, so that older releases let services run, too."""
 _NO_FILE = (IsADirectoryError, NotADirectoryError)  # a folder has the place of the file, or a file that of its folder
 _MOST = 1000  # characters of a reason
+_AT_ONCE = 16  # tables whose pause is read
 
 
 @dataclass(frozen=True)
@@ -176,6 +179,24 @@ def refuse_paused(storage: Storage, clock: Clock, name: str, service: str) -> No
             found=str(current),
             fix="wait, or end it with `hudi-services resume`",
         )
+
+
+def pause_errors(base_paths: Iterable[str], service: str) -> dict[str, HoodieError]:
+    """Why `service` does not run on tables: TablePausedError for a paused one, StorageError where the pause cannot be read."""
+
+    def error_of(base_path: str) -> HoodieError | None:
+        try:
+            refuse_paused(open_storage(base_path), SystemClock(), base_path, service)
+        except HoodieError as error:
+            return error
+        except OSError as error:
+            return StorageError(f"The pause of table {base_path} cannot be read", found=str(error))
+        return None
+
+    paths = list(dict.fromkeys(base_paths))
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        errors = zip(paths, pool.map(error_of, paths), strict=True)
+        return {path: error for path, error in errors if error is not None}
 
 
 def _decoded(data: bytes) -> Pause:

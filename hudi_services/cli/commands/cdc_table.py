@@ -55,7 +55,11 @@ _KINDS = {
 
 
 def _load(start_fresh: bool, sessions: int, as_json: bool, **table: Any) -> None:
+    from hudi_services.runtime.pause import pause_errors
+
     load = replace(_table_load(**table), sessions=sessions, report=lambda line: echo(line, err=True))
+    for error in pause_errors([load.target.base_path], "cdc load").values():
+        raise error
     result = load.run(start_fresh=start_fresh)
     if as_json:
         echo(json.dumps(asdict(result), indent=2))

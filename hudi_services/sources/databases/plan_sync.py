@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from hoodie.clock import SystemClock
 from hoodie.display import some
-from hoodie.errors import ConfigError
+from hoodie.errors import ConfigError, HoodieError, TablePausedError
 from hudi_services.entry.database_rules import DatabaseRule
+from hudi_services.runtime.pause import pause_errors
 from hudi_services.sources.cdc.cuts import CutStore
 from hudi_services.sources.cdc.masks import Mask, source_masks
 from hudi_services.sources.cdc.mysql.load_result import LoadResult
@@ -69,9 +70,10 @@ class PlannedSync:
         """Plan, store the plan, and bring the tables to the end of the log, as `ServerSync` says.
 
         Parked tables that users asked to resume are tried again, as those in `resume`, of which `start_fresh` reads all rows.
-        Those that users asked to skip are left out, as those in `skip`, by later runs, too. The cut is at `until`, if that is
-        given. Tables that the plan refuses are results, too. Raises ConfigError where no table is left, and for a name in
-        `resume` or `skip` that nothing loads.
+        Those that users asked to skip are left out, as those in `skip`, by later runs, too. Those of paused Hudi tables are left
+        out until the pause ends, and requests for them stay. The cut is at `until`, if that is given. Tables that the plan
+        refuses are results, too. Raises ConfigError where no table is left, and for a name in `resume` or `skip` that nothing
+        loads.
         """
         current, name = self.current(), self.planner.name
         refusals = (*self.refused, *(current.plan.refusals if current is not None else ()))
@@ -95,13 +97,17 @@ class PlannedSync:
         if skip:
             requests.skip(frozenset(skip))
         request = requests.latest()
-        left_out = {source: _left_out(name, source) for source in request.skipped}
+        held_back = _held_back(targets)
+        left_out = {**held_back, **{source: _left_out(name, source) for source in request.skipped}}
         result = sync.run(resume=request.resumed, fresh=request.fresh, skip=left_out, until=until)
-        requests.done(request.resumed)
+        requests.done({source: number for source, number in request.resumed.items() if source not in held_back})
         refused = {
             refusal.source: TableResult("refused", LoadResult(), refusal.reason, refusal.fix) for refusal in refusals
         }
-        skipped = {source: TableResult("skipped", LoadResult()) for source in request.skipped & set(result.tables)}
+        paused = {source for source, error in held_back.items() if isinstance(error, TablePausedError)}
+        skipped = {
+            source: TableResult("skipped", LoadResult()) for source in (request.skipped | paused) & result.tables.keys()
+        }
         return replace(result, tables={**result.tables, **refused, **skipped})
 
     @property
@@ -163,6 +169,17 @@ class PlannedSync:
             added_columns(rule),
             RowFilter(rule.where),
         )
+
+
+def _held_back(targets: Sequence[TargetTable]) -> dict[str, HoodieError]:
+    """The reason for each table at the server whose Hudi table is paused now, or may be."""
+    errors = pause_errors((target.base_path for target in targets), "cdc sync")
+    return {
+        source.full_name: errors[target.base_path]
+        for target in targets
+        if target.base_path in errors
+        for source in target.source.tables
+    }
 
 
 def _nothing(name: str, rules: Sequence[DatabaseRule], refusals: Sequence[Refusal]) -> ConfigError:

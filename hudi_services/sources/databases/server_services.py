@@ -15,7 +15,7 @@ from hoodie.config.keys.clean import TRIGGER_COMMITS as CLEAN_AFTER
 from hoodie.config.keys.clustering import MAX_COMMITS as CLUSTER_AFTER
 from hoodie.config.keys.compaction import DELTA_COMMITS, TRIGGER
 from hoodie.display import counted
-from hoodie.errors import HoodieError, TableNotFoundError
+from hoodie.errors import HoodieError, TableNotFoundError, TablePausedError
 from hoodie.model.time import BEGINNING
 from hoodie.services.archive.service import ARCHIVE
 from hoodie.services.clean.service import CLEAN
@@ -26,6 +26,7 @@ from hoodie.table import HoodieTable
 from hoodie.timeline import Action
 from hoodie.timeline.timeline import Timeline
 from hudi_services.entry.database_rules import DatabaseRule, RuleService
+from hudi_services.runtime.pause import pause_errors
 from hudi_services.sources.cdc.mysql.target_table import load_engine
 from hudi_services.sources.databases.plan_store import StoredPlan
 
@@ -54,7 +55,7 @@ class DueService:
 
 @dataclass(frozen=True)
 class ServiceRun:
-    """A service that was due: `done`, `failed`, or `left` because no time was there, with the reason.
+    """A service that was due: `done`, `failed`, or `left` because no time was there or its table is paused, with the reason.
 
     `service` is `any` for a table that cannot be opened, or whose rule has an option with a mistake.
     """
@@ -159,6 +160,9 @@ def _due(base_path: str, rule: DatabaseRule) -> Sequence[DueService | ServiceRun
 
 def _run(due: DueService) -> ServiceRun:
     step = _STEPS[due.service]
+    if (error := pause_errors([due.base_path], due.service).get(due.base_path)) is not None:
+        state: Literal["left", "failed"] = "left" if isinstance(error, TablePausedError) else "failed"
+        return ServiceRun(due.base_path, due.service, state, due.reason, str(error))
     try:
         table = HoodieTable.open(due.base_path, engine=load_engine())
         options = resolve(select_keys(due.rule.write_options, step.keys), step.keys)

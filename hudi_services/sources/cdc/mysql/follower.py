@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hoodie.errors import HoodieError, PendingInstantError
+from hoodie.errors import HoodieError, TablePausedError
 from hudi_services.sources.cdc.cuts import Behind, Cut, TablePlace
 from hudi_services.sources.cdc.mysql.failover import located
 from hudi_services.sources.cdc.mysql.load_result import LoadResult
@@ -145,7 +145,7 @@ def note_place(follower: Follower, places: dict[str, TablePlace], instants: dict
 def behind_of(follower: Follower, error: HoodieError, before: Cut | None, now: str) -> Behind:
     """Return what a cut says of a table that fails, or failed before. `now` is in ISO 8601."""
     earlier = before.behind.get(follower.name) if before is not None else None
-    parked = not (error.retryable or isinstance(error, PendingInstantError))
+    parked = not (error.retryable or isinstance(error, TablePausedError))
     since = earlier.since if earlier is not None and not earlier.parked else now
     reason = f"{error.what}: {error.found}" if error.found else error.what
     place, stored = follower.since, follower.stored

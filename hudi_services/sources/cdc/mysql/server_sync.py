@@ -98,9 +98,9 @@ class ServerSync:
         """Bring all tables to the end of the log as it is when new ones are loaded, and store a cut there.
 
         A table that fails leaves the others alone. `resume` names parked tables that are tried again, `fresh` those whose rows
-        are all read again, `skip` those that are parked now, and why. The cut is at `until`, and new tables wait, unless rows
-        of a table have to be read again. Raises HoodieError where the server does not answer, its log cannot be read, or
-        another process follows it.
+        are all read again, `skip` those that are left out or parked now, and why. The cut is at `until`, and new tables wait,
+        unless rows of a table have to be read again. Raises HoodieError where the server does not answer, its log cannot be
+        read, or another process follows it.
         """
         self.report.began()
         try:

@@ -6,7 +6,9 @@ import pyarrow as pa
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.clock import SystemClock
 from hudi_services.entry.database_rules import DatabaseRule
+from hudi_services.runtime.pause import pause, resume
 from hudi_services.sources.databases.plan_store import StoredPlan
 from hudi_services.sources.databases.server_services import ServerServices, due_services
 
@@ -73,6 +75,13 @@ def test_the_most_urgent_table_is_served_first_and_those_that_wait_say_why(lake,
     table = HoodieTable.open(f"{tmp_path}/b")
     assert len(table.timeline.commits) <= 3
     assert table.read().sort_by("id")["v"].to_pylist() == [10, 10]
+    waiting = HoodieTable.open(f"{tmp_path}/a")
+    before = waiting.timeline
+    pause(waiting.storage, SystemClock(), "ann", "a bad load is taken back")
+    runs = list(ServerServices(plan, 10).run())
+    assert {(one.state, "by ann since" in one.message) for one in runs} == {("left", True)}
+    assert waiting.timeline == before
+    resume(waiting.storage)
     runs = list(ServerServices(plan, 10).run())
     assert {(one.base_path.rpartition("/")[2], one.state) for one in runs} == {("a", "done")}
     assert list(ServerServices(plan, 10).run()) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoodie.engine import LocalEngine
-from hoodie.errors import ConfigError, PendingInstantError, SourceUnavailableError
+from hoodie.errors import ConfigError, PendingInstantError, SourceUnavailableError, TablePausedError
 from hudi_services.sources.cdc.cuts import Behind, Cut, TablePlace
 from hudi_services.sources.cdc.mysql.follower import Follower, behind_of, by_target, find_places
 from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
@@ -50,6 +50,7 @@ def test_what_a_cut_says_of_a_table_that_fails(follower):
     parked = behind_of(follower, ConfigError("wrong", fix="mend"), before, NOW)
     assert parked.parked
     assert parked.since == EARLIER
+    assert not behind_of(follower, TablePausedError("paused", fix="wait"), None, NOW).parked, "the pause ends by itself"
     again = cut(behind={"d.t": Behind("old", "", EARLIER, True, "", "", "")})
     assert behind_of(follower, ConfigError("wrong", fix="mend"), again, NOW).since == NOW, "it was resumed in between"
 

@@ -7,10 +7,13 @@ import json
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
+from hoodie.clock import SystemClock
+from hoodie.storage import open_storage
 from hoodie_airflow.databases import HudiDatabaseOperator, HudiTablesBehindOperator, database_dags
 from hudi_services.cli.program import main
 from hudi_services.local_airflow.registry_summary import dags_of
 from hudi_services.registry.load import read_registry
+from hudi_services.runtime.pause import pause, resume
 from tests.support.airflow_task import context
 from tests.unit.hudi_services.sources.cdc.mysql.test_table_load import lake_rows, server_rows
 
@@ -69,6 +72,27 @@ def test_the_command_brings_all_tables_of_the_server_up_to_date(server, shop, tm
     assert second["position"] in run("cuts", "shop")[1].out
     code, printed = run("sync", "shop", "--resume", f"{name}.orders", "--resume", "x.y")
     assert (code, "loads no table 'x.y' from shop" in printed.err) == (2, True)
+
+
+def test_a_paused_table_is_left_out_until_the_pause_ends(server, shop, tmp_path):
+    name, run = shop
+    assert run("sync", "shop")[0] == 0
+    storage = open_storage(str(tmp_path / "orders"))
+    pause(storage, SystemClock(), "ann", "a bad load is taken back")
+    before = lake_rows(str(tmp_path / "orders"))
+    server.run(*(f"INSERT INTO {name}.{table} VALUES (7, 7)" for table in ("orders", "items")))
+    code, printed = run("sync", "shop", "--json", "--resume", f"{name}.orders", "--start-fresh")
+    tables = {row["table"].rpartition(".")[2]: row["state"] for row in json.loads(printed.out)["tables"]}
+    assert (code, tables) == (0, {"orders": "skipped", "items": "current"})
+    assert "by ann since" in run("status", "shop")[1].out
+    code, printed = run("load", "--table", "orders")
+    assert (code, "TablePausedError" in printed.err) == (1, True)
+    assert lake_rows(str(tmp_path / "orders")) == before
+    resume(storage)
+    code, printed = run("sync", "shop", "--json")
+    (orders,) = [row for row in json.loads(printed.out)["tables"] if row["table"].endswith("orders")]
+    assert (code, orders["state"], orders["rows"]) == (0, "current", 3), "all rows again, as it was asked for"
+    assert lake_rows(str(tmp_path / "orders")) == server_rows(server, name, "orders")
 
 
 def test_policies_of_the_registry_and_of_the_command_have_their_effect(server, shop, tmp_path):
