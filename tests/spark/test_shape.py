@@ -9,6 +9,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
+from hoodie.errors import RecordKeyError
 from hoodie.spark import SparkEngine
 from hudi_services.entry.feed.model import Feed
 from hudi_services.sources.ingest.files.source import FilesSource
@@ -58,6 +59,11 @@ def test_same_rows_and_counts(spark, tmp_path):
         bad = [json.loads(line) for path in quarantined for line in path.read_text().splitlines()]
         counts = {key: value for key, value in result.items() if key.startswith("rows_")}
         found.append((rows, counts, sorted(bad, key=str)))
+        wrong_key = {**SMALL_BLOOM, "hoodie.table.name": "wrong", "hoodie.table.recordkey.fields": "part"}
+        with pytest.raises(RecordKeyError, match="93 different rows have 1 value of the key part"):
+            run_ingest(
+                IngestRequest(f"{base}-wrong", source, max_bad_share=0.5, options=wrong_key, shape=shape), engine
+            )
     assert found[0] == found[1]
     rows, counts, bad = found[0]
     assert len(rows) == counts["rows_written"] > 50

@@ -188,7 +188,8 @@ class Feed(Part):
     are then checked by what `expect` says of them.
 
     `order` is that of the files, by name or time of change: of two rows with the same key and equal ordering values, the row of
-    the later file wins. `undeclared` is the treatment of columns that are missing in `schema`, if there is one.
+    the later file wins. `undeclared` is the treatment of columns that are missing in `schema`, if there is one. A load
+    that would keep one of many different rows of a key is refused unless `repeated_keys` are accepted.
     """
 
     csv: Csv = Csv()
@@ -198,6 +199,7 @@ class Feed(Part):
     order: Literal["name", "modified"] = "name"
     columns: dict[str, Annotated[Column, BeforeValidator(_as_column)]] = Field(default={}, alias="schema")
     undeclared: Literal["refuse", "keep", "drop"] = "refuse"
+    repeated_keys: Literal["check", "accept"] = "check"
     quarantine: BrokenFiles = BrokenFiles()
     rename: dict[str, str] = Field(default={})
     cast: dict[str, TypeName] = Field(default={})

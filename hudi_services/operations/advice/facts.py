@@ -203,11 +203,13 @@ class ChangedFiles:
 
 @dataclass(frozen=True)
 class FailedChecks:
-    """Checks of the data that the newest load failed, and was committed: what they are, in words."""
+    """Checks of the data that the newest load failed, and was committed: what they are, in words. `lost_rows`: it kept one of
+    many different rows of a key."""
 
     instant: str
     text: str
     since: datetime | None
+    lost_rows: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from hudi_services.operations.advice.facts import (
 )
 from hudi_services.operations.objectives.verdict import Verdict
 from hudi_services.runtime.pause import Pause
+from hudi_services.sources.ingest.expectations.results import DIFFERENT_KEYS
 
 _NOUNS = {"clean": "file", "archive": "instant", "compact": "file group", "cluster": "file group", "ttl": "partition"}
 LOOKED = ("files", "plans of services", "locks", "consumers", "objectives")
@@ -93,7 +94,8 @@ def _failed_checks(row: Mapping[str, Any] | None) -> FailedChecks | None:
     if not row or not row["failed"]:
         return None
     since = datetime.fromisoformat(row["completed"]) if row["completed"] else None
-    return FailedChecks(row["instant"], row["told"], since)
+    lost_rows = any(result["check"] == DIFFERENT_KEYS and not result["passed"] for result in row.get("results", ()))
+    return FailedChecks(row["instant"], row["told"], since, lost_rows)
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:

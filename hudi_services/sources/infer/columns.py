@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.entry.feed.times import Times
-from hudi_services.sources.infer.keys import choose_key, moves
 from hudi_services.sources.infer.time_formats import fitting_formats
 from hudi_services.sources.ingest.shape.duck import Duck
 from hudi_services.sources.ingest.shape.moments import TimesFit
+from hudi_services.sources.key_choice import choose_key, moves
 
 _CHANGED = re.compile(
     r"updated|modified|changed|last_?change|version|revision|^ts$|timestamp|event_?time|_ts$", re.IGNORECASE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,25 +12,29 @@ from hoodie.timeline import WRITE_ACTIONS
 from hoodie.transaction.create import never_committed
 from hoodie.view import TableState
 from hoodie.write.staleness import refuse_stale
-from hudi_services.sources.ingest.expectations.results import CheckResult, encoded
+from hudi_services.sources.ingest.expectations.key_check import KeyCheck
+from hudi_services.sources.ingest.expectations.results import DIFFERENT_KEYS, CheckResult, encoded
 from hudi_services.sources.ingest.prepare import Prepared
 from hudi_services.sources.ingest.quarantine import EXTRA, Counts, QuarantineWriter
 from hudi_services.sources.ingest.request import IngestRequest
 from hudi_services.sources.ingest.target import check_still_new
 from hudi_services.sources.positions import find_position, newest_load
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass
 class Load:
     """One run. `untyped` are ordering columns of a new table that have no value in any row, `checks` the results of the checks of
-    its data. Rows took values from the table as it was in `stored_at`, None: no row did. Others that write the same rows at the
-    same time conflict with the load, unless they are `non_blocking`."""
+    its data, `keys` the check of its keys when they are written. Rows took values from the table as it was in `stored_at`, None:
+    no row did. Others that write the same rows at the same time conflict with the load, unless they are `non_blocking`."""
 
     request: IngestRequest
     prepared: Prepared
     quarantine: QuarantineWriter
     untyped: tuple[str, ...]
-    checks: tuple[CheckResult, ...] = ()
+    checks: tuple[CheckResult, ...]
+    keys: KeyCheck
     stored_at: TableState | None = None
     non_blocking: bool = False
     counts: Counts = field(default_factory=Counts)
@@ -83,6 +88,16 @@ class Load:
                 found=error.found,
                 fix="run again: the values are then those of now",
             ) from None
+
+    def check_keys(self, combined: int) -> None:
+        """Raise RecordKeyError if the `combined` rows were dropped by a wrong key, and keep a check that failed. A write that is
+        planned again after a conflict checks them again."""
+        self.checks = tuple(result for result in self.checks if result.check != DIFFERENT_KEYS)
+        counts = self.quarantine.totals() if combined else Counts()
+        failed = self.keys.after_write(combined, counts.read - counts.filtered - counts.bad)
+        if failed is not None:
+            _log.warning("The load drops rows: %s", failed)
+            self.checks = (*self.checks, failed)
 
     def before_commit(self) -> Mapping[str, str]:
         """The extra metadata of the commit: position and quarantine. Raises SourceError when too many rows are bad."""

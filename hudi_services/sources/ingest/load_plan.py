@@ -9,7 +9,7 @@ import pyarrow as pa
 from hoodie.config.operations import Operation
 from hoodie.display import counted, size_of
 from hoodie.engine import Engine
-from hoodie.errors import HoodieError
+from hoodie.errors import HoodieError, SourceError
 from hoodie.write.plan import WritePlan
 from hudi_services.sources.ingest.checks import RowChecks
 from hudi_services.sources.ingest.columns import (
@@ -20,8 +20,11 @@ from hudi_services.sources.ingest.columns import (
     untyped_ordering,
 )
 from hudi_services.sources.ingest.expectations.check import check_columns, expectations
+from hudi_services.sources.ingest.expectations.key_check import KeyCheck
 from hudi_services.sources.ingest.prepare import Prepared
+from hudi_services.sources.ingest.quarantine import NoQuarantine
 from hudi_services.sources.ingest.request import IngestRequest
+from hudi_services.sources.ingest.rows import CheckedSplit
 from hudi_services.sources.ingest.shape.shape import Shaping
 from hudi_services.sources.ingest.source import Batch
 
@@ -70,22 +73,39 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> Pla
     return PlannedLoad(batch, operation, rows)
 
 
+def checked_splits(batch: Batch, rows: PlannedRows, name: str, engine: Engine) -> list[CheckedSplit]:
+    """The rows of a planned batch, from the source of that name, without a quarantine for bad ones."""
+    parts = batch.splits(rows.read, rows.plan.tasks(batch.items.bytes, engine.parallelism), rows.plan)
+    return [
+        CheckedSplit(part, name, rows.shaping, rows.stored.schema, rows.checks, NoQuarantine(), number)
+        for number, part in enumerate(parts)
+    ]
+
+
 def check_first_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> tuple[str, ...]:
     """Check the keys of a table that is not there yet, and return warnings. A table that is there has their types.
 
-    Raises RecordKeyError for a key or partition column of a type that no load takes. Files that cannot be read, and more than a
-    look may read, are warnings: the load says what is wrong with them.
+    Raises RecordKeyError for a key or partition column of a type that no load takes, and for a key that would lose rows. Files
+    that cannot be read, and more than a look may read, are warnings: the load says what is wrong with them.
     """
     items = prepared.batch.items
     if prepared.target.columns is not None or not items or not prepared.batch.files:
         return ()
     if items.bytes > _MOST_BYTES or prepared.batch.files > _MOST_FILES:
         files = f"{counted(prepared.batch.files, 'file')}, {size_of(items.bytes)}"
-        return (f"the types of the keys were not looked at ({files}); the load refuses those that cannot be",)
+        return (f"the keys were not looked at ({files}); the load refuses those that cannot be",)
     try:
-        rows = plan_load(request, prepared, engine).rows
+        planned = plan_load(request, prepared, engine)
     except (HoodieError, OSError) as error:
         return (f"the load would fail: {error}",)
-    if rows is not None:
-        rows.checks.check_types(rows.stored.schema)
-    return ()
+    rows = planned.rows
+    if rows is None:
+        return ()
+    rows.checks.check_types(rows.stored.schema)
+    splits = checked_splits(planned.batch, rows, request.source.name, engine)
+    keys = KeyCheck(request.source, splits, rows.plan, engine, first=True)
+    try:
+        failed = keys.look() if keys.applies else None
+    except (SourceError, OSError) as error:
+        return (f"the load would fail: {error}",)
+    return (str(failed),) if failed is not None else ()

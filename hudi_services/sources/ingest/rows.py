@@ -42,11 +42,16 @@ class CheckedSplit:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Good rows in `schema`; bad ones are written to the quarantine when the last batch was taken."""
+        for _, rows in self.delivered():
+            yield from rows.to_batches()
+
+    def delivered(self) -> Iterator[tuple[str, pa.Table]]:
+        """The same rows, each time with the file or message that they are from."""
         with self.quarantine.open(self.number) as quarantine, self.shaping.opened() as shaper:
             for delivered in self.split.tables(quarantine.add_unread):
                 good = self._good(shaper, delivered, quarantine)
                 quarantine.good += good.num_rows
-                yield from good.to_batches()
+                yield delivered.origin, good
 
     def _good(self, shaper: Shaper, delivered: Delivered, quarantine: QuarantinedRows) -> pa.Table:
         rows = delivered.rows

@@ -11,13 +11,13 @@ from hoodie.display import counted
 from hoodie.engine import Engine
 from hudi_services.runtime.result import ServiceResult, with_services
 from hudi_services.sources.ingest.expectations.check import check_freshness, check_rows, expectations, judged
+from hudi_services.sources.ingest.expectations.key_check import KeyCheck
 from hudi_services.sources.ingest.expectations.results import CheckResult, summary
 from hudi_services.sources.ingest.load import Load
-from hudi_services.sources.ingest.load_plan import plan_load
+from hudi_services.sources.ingest.load_plan import checked_splits, plan_load
 from hudi_services.sources.ingest.prepare import Prepared, prepare
-from hudi_services.sources.ingest.quarantine import NoQuarantine, QuarantineWriter
+from hudi_services.sources.ingest.quarantine import QuarantineWriter
 from hudi_services.sources.ingest.request import IngestRequest
-from hudi_services.sources.ingest.rows import CheckedSplit
 from hudi_services.sources.ingest.source import Batch, PartialBatch
 from hudi_services.sources.ingest.target import StoredTarget
 
@@ -49,18 +49,15 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     if isinstance(batch, PartialBatch) and batch.lacks_values and isinstance(prepared.target, StoredTarget):
         stored_at = prepared.target.state
         batch = batch.with_stored(prepared.target.table, stored_at)
-    tasks = plan.tasks(batch.items.bytes, engine.parallelism)
-    parts = batch.splits(rows.read, tasks, plan)
-    splits = [
-        CheckedSplit(part, name, rows.shaping, rows.stored.schema, rows.checks, NoQuarantine(), number)
-        for number, part in enumerate(parts)
-    ]
+    splits = checked_splits(batch, rows, name, engine)
     results = check_rows(expect, splits, rows.stored.schema, engine) if expect.reads_rows else []
     checks = (*fresh, *judged(expect, name, results))
     table = prepared.target.opened(options)
     run = f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
     quarantine = QuarantineWriter(request.places.quarantine, request.base_path, run)
-    load = Load(request, prepared, quarantine, rows.untyped, checks, stored_at, plan.non_blocking)
+    first = prepared.target.columns is None
+    keys = KeyCheck(request.source, splits, plan, engine, first)
+    load = Load(request, prepared, quarantine, rows.untyped, checks, keys, stored_at, plan.non_blocking)
     try:
         result = table.write(
             [replace(split, quarantine=quarantine) for split in splits],
@@ -68,7 +65,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
             options,
             schema=rows.stored.schema,
             deletions=batch.deletions,
-            hooks=WriteHooks(load.begin, load.before_commit, load.check_position),
+            hooks=WriteHooks(load.begin, load.check_keys, load.before_commit, load.check_position),
         )
     except BaseException:
         load.failed()

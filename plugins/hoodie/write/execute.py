@@ -108,14 +108,15 @@ class WriteResult(Shows):
 class WriteHooks:
     """Hooks of a caller in a write's transaction.
 
-    `on_begin` gets the state under the lock, before anything is written; `before_commit` returns more extra metadata when all
-    files are written; `on_others` gets the state when others have committed since the write began, as they can under optimistic
-    concurrency control. Each may raise: then the write leaves nothing behind. A write that lost against another and is planned
-    again calls all of them again. `replaces` are partitions that an `insert_overwrite` takes out in addition to those of its
-    rows.
+    `on_begin` gets the state under the lock, before anything is written; `on_combined` gets the number of rows that were dropped
+    for others of their keys among them; `before_commit` returns more extra metadata when all files are written; `on_others` gets
+    the state when others have committed since the write began, as they can under optimistic concurrency control. Each may
+    raise: then the write leaves nothing behind. A write that lost against another and is planned again calls all of them again.
+    `replaces` are partitions that an `insert_overwrite` takes out in addition to those of its rows.
     """
 
     on_begin: Callable[[TableState], None] = lambda state: None
+    on_combined: Callable[[int], None] = lambda rows: None
     before_commit: Callable[[], Mapping[str, str]] = dict
     on_others: Callable[[TableState], None] = lambda state: None
     replaces: tuple[str, ...] = ()
@@ -190,6 +191,7 @@ class _Write:
                 written = pipeline.run(self.given.rows)
             except (MissingFileError, PendingInstantError) as error:
                 raise self._taken_away(error, tx.state, instant) from error
+            self.hooks.on_combined(written.rows_combined)
             if context.paths.may_nest:
                 refuse_nested(access.storage, instant.time, {stat.partition for stat in written.stats})
             replaced = written.replaced

@@ -109,14 +109,20 @@ def checks(facts: TableFacts) -> Iterator[Advice]:
     failed_checks = facts.failed_checks
     if failed_checks is None:
         return
+    lost = failed_checks.lost_rows
     yield Advice(
         facts.table,
-        Severity.WAITING,
+        Severity.LOSS if lost else Severity.WAITING,
         "checks",
         failed_checks.instant,
-        "The newest load broke expectations of its data",
+        "The newest load dropped most of its rows for others of their keys"
+        if lost
+        else "The newest load broke expectations of its data",
         failed_checks.since,
         detail=f"{failed_checks.text}.",
-        remedy="Deliver corrected files, or correct `expect` of the source.",
+        remedy="If the key is wrong, load into a new table with another `keys.record_key`. If it is right, say "
+        "`source.repeated_keys: accept`."
+        if lost
+        else "Deliver corrected files, or correct `expect` of the source.",
         waits="It waits for a user.",
     )

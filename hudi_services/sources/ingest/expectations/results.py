@@ -11,6 +11,8 @@ from hoodie.errors import SourceError
 
 KEY = "hudi_services.checks"
 """The results of a load's checks, in the extra metadata of its commit."""
+DIFFERENT_KEYS = "different rows to have different keys"
+"""The check of each load of files."""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,12 @@ def choose_key(rows: pa.Table, distinct: int, ordering: str | None) -> KeyChoice
     return KeyChoice((), _NONE if unfit is None else _unfit(rows, unfit))
 
 
+def unique_columns(rows: pa.Table) -> tuple[str, ...]:
+    """The columns without nulls that no two of the rows share, the best key first."""
+    ranked = sorted(_candidates(rows, refused=False), key=lambda name: _rank(rows, name))
+    return tuple(name for name in ranked if _groups(rows, (name,)) == rows.num_rows)
+
+
 def moves(rows: pa.Table, key: Sequence[str], partition: str) -> bool:
     """True if rows of one key have several values of the partition column."""
     return _groups(rows, key) < _groups(rows, (*key, partition))

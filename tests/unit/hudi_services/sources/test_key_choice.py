@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from hudi_services.sources.infer.keys import KeyChoice, choose_key, moves
+from hudi_services.sources.key_choice import KeyChoice, choose_key, moves
 
 TIMES = [datetime(2026, 1, 1, hour) for hour in range(6)]
 
