@@ -40,8 +40,10 @@ class Follower:
     parked: Behind | None = None
     is_absent: bool = False
     """The server has no such table, and its policies say that the load goes on."""
+    rows: int = 0
+    """The rows at the server, by its estimate."""
     size: int = 0
-    """Bytes of the rows at the server, by its estimate."""
+    """The bytes of these rows, by its estimate."""
 
     @property
     def name(self) -> str:

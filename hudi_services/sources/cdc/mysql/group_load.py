@@ -1,15 +1,17 @@
 """All rows of many tables into one Hudi table, in few commits. A run that was killed goes on after the last one.
 
 The tables of a commit are read at several moments. So each is equal to its source when it has all changes since the first of
-them, up to the last one (`SnapshotProgress`). A table is read whole, in one transaction.
+them, up to the last one (`SnapshotProgress`). A table is read whole, in one transaction, and a large one in chunks, whose commits
+are its own (`SnapshotLoad`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +28,9 @@ from hudi_services.sources.cdc.mysql.log_positions import LogPositions
 from hudi_services.sources.cdc.mysql.position import LogPosition
 from hudi_services.sources.cdc.mysql.server_filter import server_condition
 from hudi_services.sources.cdc.mysql.session_pool import SessionPool
+from hudi_services.sources.cdc.mysql.shard_target import ShardTarget
 from hudi_services.sources.cdc.mysql.snapshot import record_batches
+from hudi_services.sources.cdc.mysql.snapshot_load import SnapshotLoad
 from hudi_services.sources.cdc.mysql.snapshot_place import begin_placed_snapshot
 from hudi_services.sources.cdc.mysql.snapshot_progress import SnapshotProgress
 from hudi_services.sources.cdc.mysql.source_columns import (
@@ -41,6 +45,7 @@ from hudi_services.sources.cdc.mysql.stored_rows import shared_keys
 from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.mysql.target import UniqueKey, check_key_values, keys_now
 from hudi_services.sources.cdc.mysql.target_batch import TargetCommits
+from hudi_services.sources.cdc.progress_report import SyncReport
 from hudi_services.sources.cdc.row_filter import RowFilter
 
 if TYPE_CHECKING:
@@ -48,6 +53,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 GROUP_ROWS, GROUP_BYTES = 1_000_000, 512 << 20  # in a commit
+WHOLE_BYTES = 128 << 20  # of a table that is read whole: several of them wait in memory
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,8 @@ class _Read:
 class MergedLoad:
     """The load of all rows of tables whose Hudi table is that of `commits`.
 
-    `results` are theirs by name, `fail` takes one that cannot be loaded, `loaded` one that is, with its rows.
+    `results` are theirs by name, `large` the names of those with many rows by the server's estimate (`is_large`). `fail` takes
+    one that cannot be loaded.
     """
 
     sessions: SessionPool
@@ -81,23 +88,51 @@ class MergedLoad:
     commits: TargetCommits
     results: Mapping[str, LoadResult]
     fail: Callable[[TableSource, HoodieError], None]
-    loaded: Callable[[TableSource, int], None]
+    report: SyncReport
+    large: Collection[str] = ()
 
     def run(self, sources: Sequence[TableSource], *, again: bool) -> None:
-        """Load the rows of these tables. `again` puts them in place of those that the Hudi table has of them.
+        """Load the rows of these tables, or those that an earlier run did not reach. `again` puts all rows in place of those that
+        the Hudi table has of them.
 
         Raises HoodieError where no table can be loaded. Commits before the error stay.
         """
-        planned, absent = self._ask(lambda connection: self._planned(connection, sources))
+        resumed = [] if again else [source for source in sources if self._is_loading(source)]
+        others = [source for source in sources if source not in resumed]
+        planned, absent = self._ask(lambda connection: self._planned(connection, others))
         planned = self._joinable(planned)
         if planned:
             planned = list(self._keyed(planned, self._schema(planned)))
-        if not planned and not absent:
-            return
-        final = self._schema(planned) if planned else self.commits.target.schema
-        with closing(self._reads(planned, final)) as reads:
-            for group in _groups(chain(absent, reads)):
-                self._commit(group, final, again=again)
+        small = [plan for plan in planned if plan.source.full_name not in self.large]
+        large = [plan.source for plan in planned if plan not in small]
+        if small or absent:
+            final = self._schema(planned) if planned else self.commits.target.schema
+            with closing(self._reads(small, final, large)) as reads:
+                for group in _groups(chain(absent, reads)):
+                    self._commit(group, final, again=again)
+        for source in (*resumed, *large):
+            self._load_alone(source, again=again)
+
+    def _is_loading(self, source: TableSource) -> bool:
+        place = self.commits.place(source)
+        return place is not None and place.is_loading
+
+    def _load_alone(self, source: TableSource, *, again: bool) -> None:
+        """Load a table in chunks, after those that an earlier run has committed. Its error leaves the others alone."""
+        load = SnapshotLoad(
+            self.sessions,
+            self.positions,
+            ShardTarget(source, self.commits),
+            self.results[source.full_name],
+            read=partial(self.report.read, source.full_name),
+            whole_bytes=WHOLE_BYTES,
+        )
+        try:
+            load.run(self.commits.place(source), start_fresh=again)
+        except HoodieError as error:
+            self.fail(source, error)
+        else:
+            self.report.loaded(source.full_name)
 
     @property
     def _name(self) -> str:
@@ -164,7 +199,10 @@ class MergedLoad:
             except HoodieError as error:
                 self.fail(plan.source, error)
 
-    def _reads(self, planned: Sequence[_Planned], schema: pa.Schema) -> Generator[_Read, None, None]:
+    def _reads(
+        self, planned: Sequence[_Planned], schema: pa.Schema, large: list[TableSource]
+    ) -> Generator[_Read, None, None]:
+        """Yield the rows of each table. Those that have too many of them are added to `large`."""
         results = self.sessions.results(
             self._name,
             lambda connection, plan: _read(connection, plan, schema, self.commits.target.filter),
@@ -173,6 +211,8 @@ class MergedLoad:
         for plan, result in zip(planned, results, strict=True):
             if isinstance(result, HoodieError):
                 self.fail(plan.source, result)
+            elif result is None:
+                large.append(plan.source)
             else:
                 yield result
 
@@ -206,11 +246,22 @@ class MergedLoad:
         for read in group:
             count = read.rows.num_rows if read.rows is not None else 0
             self.results[read.source.full_name].committed(tables[read.source.full_name], rows=count)
-            self.loaded(read.source, count)
+            self.report.read(read.source.full_name, count)
+            self.report.loaded(read.source.full_name)
 
 
-def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema, row_filter: RowFilter) -> _Read | HoodieError:
-    """Read the rows of a table that pass a filter, in a transaction of one moment, or return why they cannot be read."""
+def is_large(rows: int, size: int) -> bool:
+    """Return True for a table that is read in chunks: it would take a commit of its own, or much memory."""
+    return rows > GROUP_ROWS or size > WHOLE_BYTES
+
+
+def _read(
+    connection: Connection[Any], plan: _Planned, schema: pa.Schema, row_filter: RowFilter
+) -> _Read | HoodieError | None:
+    """Read the rows of a table that pass a filter, in a transaction of one moment, or return why they cannot be read.
+
+    None: they are too many to be read whole, though the server's estimate was low.
+    """
     import pymysql
 
     table, source = plan.table, plan.source
@@ -219,7 +270,15 @@ def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema, row_fi
         high = place.position if place.is_exact else end_of_log(connection)
         condition = server_condition(row_filter, table)
         query = f"{table.query} WHERE {condition}" if condition else table.query
-        rows = row_filter.table(pa.Table.from_batches(record_batches(connection, table, query), table.schema))
+        batches: list[pa.RecordBatch] = []
+        count = size = 0
+        for batch in record_batches(connection, table, query):
+            batches.append(batch)
+            count, size = count + batch.num_rows, size + batch.nbytes
+            if is_large(count, size):
+                connection.close()  # the other rows are left on it
+                return None
+        rows = row_filter.table(pa.Table.from_batches(batches, table.schema))
         # No client can change the definition between the first row that a transaction reads and its end.
         if declared_table(connection, source.database, source.name, source.choices) != table:
             raise gone_meanwhile(source.full_name)

@@ -18,7 +18,7 @@ from hudi_services.sources.cdc.mysql.binlog.log import end_of_log
 from hudi_services.sources.cdc.mysql.connection import connected, rows_of
 from hudi_services.sources.cdc.mysql.facts import server_facts
 from hudi_services.sources.cdc.mysql.follower import Follower, behind_of, by_target, find_places, locate, note_place
-from hudi_services.sources.cdc.mysql.group_load import MergedLoad
+from hudi_services.sources.cdc.mysql.group_load import MergedLoad, is_large
 from hudi_services.sources.cdc.mysql.load_result import LoadResult
 from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
 from hudi_services.sources.cdc.mysql.log_positions import LogPositions
@@ -161,11 +161,12 @@ class ServerSync:
     def _check(self, control: Connection[Any], followers: Sequence[Follower]) -> None:
         databases = tuple(dict.fromkeys(follower.source.database for follower in followers))
         facts = server_facts(control, databases, self.clock)
-        self.report.counted({table.full_name: table.rows for table in facts.tables})
+        rows = {table.full_name: table.rows for table in facts.tables}
+        self.report.counted(rows)
         check_server(self.name, self.server, self.environ, facts)
         sizes = {table.full_name: table.size for table in facts.tables}
         for follower in followers:
-            follower.size = sizes.get(follower.name, 0)
+            follower.rows, follower.size = rows.get(follower.name, 0), sizes.get(follower.name, 0)
             follower.is_absent = follower.name not in sizes
             follower.attempt(partial(check_table, facts, follower.source))
 
@@ -212,17 +213,15 @@ class ServerSync:
             by_name[source.full_name].error = error
             self.report.loaded(source.full_name)
 
-        def loaded(source: TableSource, rows: int) -> None:
-            self.report.read(source.full_name, rows)
-            self.report.loaded(source.full_name)
-
         commits, results = members[0].commits, {name: follower.result for name, follower in by_name.items()}
         sources = [follower.source for follower in members]
+        large = {follower.name for follower in members if is_large(follower.rows, follower.size)}
         try:
-            MergedLoad(sessions, positions, commits, results, fail, loaded).run(sources, again=again)
+            MergedLoad(sessions, positions, commits, results, fail, self.report, large).run(sources, again=again)
         except HoodieError as error:
             for follower in members:
-                if follower.goes_on and (again or commits.place(follower.source) is None):
+                place = commits.place(follower.source)
+                if follower.goes_on and (again or place is None or place.is_loading):
                     follower.error = error
         for follower in members:
             follower.stored = commits.place(follower.source)

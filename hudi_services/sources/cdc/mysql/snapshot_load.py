@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -36,8 +36,9 @@ from hudi_services.sources.cdc.mysql.session_pool import SessionPool
 from hudi_services.sources.cdc.mysql.snapshot import Snapshot, snapshot_on
 from hudi_services.sources.cdc.mysql.snapshot_estimate import SnapshotEstimate, SnapshotPace, snapshot_estimate
 from hudi_services.sources.cdc.mysql.snapshot_progress import SnapshotProgress
+from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.mysql.target import UniqueKey, keys_now
-from hudi_services.sources.cdc.mysql.target_table import TargetTable
+from hudi_services.sources.cdc.row_filter import RowFilter
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -45,6 +46,36 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 GROUP_ROWS, GROUP_BYTES = 1_000_000, 512 << 20  # in a commit. A table with less is read in one transaction
 CHUNK_ROWS, CHUNK_BYTES = 100_000, 32 << 20
+
+
+class SnapshotTarget(Protocol):
+    """The rows of one table of a server in a Hudi table, which may have those of others, too."""
+
+    @property
+    def table(self) -> TableSource: ...
+
+    @property
+    def filter(self) -> RowFilter: ...
+
+    def opened_for(self, rows: Snapshot) -> object:
+        """Make the Hudi table where it is not there, as `TargetTable.opened_for`."""
+
+    def key(self, keys: tuple[UniqueKey, ...] | None) -> UniqueKey | None:
+        """Return which of the server's keys makes record keys differ, as `TargetTable.key`."""
+
+    def write_rows(
+        self,
+        rows: pa.RecordBatchReader,
+        key: UniqueKey | None,
+        before: StoredPosition | None,
+        after: Callable[[], StoredPosition],
+        *,
+        replace: bool = False,
+    ) -> int:
+        """Write rows in one commit, as `TargetTable.write_rows`."""
+
+    def write_no_rows(self, before: StoredPosition, after: StoredPosition) -> None:
+        """Take all rows of the table out, as `TargetTable.write_no_rows`."""
 
 
 @dataclass
@@ -56,10 +87,12 @@ class SnapshotLoad:
 
     sessions: SessionPool
     positions: LogPositions
-    target: TargetTable
+    target: SnapshotTarget
     result: LoadResult = field(default_factory=LoadResult)
     report: Callable[[str], None] = _log.info
     read: Callable[[int], None] = lambda _rows: None
+    whole_bytes: int = GROUP_BYTES
+    """A table with more is read in chunks."""
 
     def run(self, stored: StoredPosition | None, *, start_fresh: bool = False) -> StoredPosition:
         """Load the rows, or those that an earlier run did not reach. Return the position that the table has then.
@@ -81,7 +114,7 @@ class SnapshotLoad:
             estimate = snapshot_estimate(rows.connection, rows.table)
             last = (
                 key_values(rows.connection, chunked.greatest)
-                if chunked and _is_large(rows.connection, chunked, estimate)
+                if chunked and self._is_large(rows.connection, chunked, estimate)
                 else None
             )
             if chunked is None or last is None:
@@ -128,6 +161,12 @@ class SnapshotLoad:
         chunked = chunked_table(connection, table, key, self.target.table.choices)
         condition = server_condition(self.target.filter, table)
         return replace(chunked, condition=condition) if chunked is not None else None
+
+    def _is_large(self, connection: Connection[Any], source: ChunkedTable, estimate: SnapshotEstimate) -> bool:
+        """Return True for more rows than a commit takes. The server's count of them is an estimate, so its index is asked."""
+        if estimate.size > self.whole_bytes:
+            return True
+        return key_values(connection, source.step(None, None, GROUP_ROWS + 1)) is not None
 
     def _empty(self, stored: StoredPosition) -> StoredPosition:
         """Take all rows out of the Hudi table: the server has no table of this name."""
@@ -231,8 +270,3 @@ class _ChunkedRun:
 def _chunk_rows(rows: int, size: int) -> int:
     """Rows of a chunk, when as many have this size."""
     return max(1, min(CHUNK_ROWS, CHUNK_BYTES * max(rows, 1) // max(size, 1)))
-
-
-def _is_large(connection: Connection[Any], source: ChunkedTable, estimate: SnapshotEstimate) -> bool:
-    """Return True for more rows than a commit takes. The server's count of them is an estimate, so its index is asked."""
-    return estimate.size > GROUP_BYTES or key_values(connection, source.step(None, None, GROUP_ROWS + 1)) is not None
