@@ -32,6 +32,7 @@ from hudi_services.cli.properties import merged_options
 from hudi_services.cli.registry_options import check_begun, check_running, registered, spark_settings
 from hudi_services.cli.spark_session import spark_session
 from hudi_services.entry.call import Call, Task
+from hudi_services.entry.preconditions import awaits_load
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.size_estimate import AUTO, ENGINES, LOCAL, SPARK, UP_TO, engine_for
 from hudi_services.entry.table import Table
@@ -39,7 +40,7 @@ from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.history.flag import RECORDED, recorded_of, recorded_table
 from hudi_services.runtime.progress import progress_shown
 from hudi_services.runtime.progress_file import PROGRESS_PATH, ProgressFile
-from hudi_services.runtime.result import DONE, WANTS_SPARK, Explained, finish, reported, write_report
+from hudi_services.runtime.result import DONE, WANTS_SPARK, Explained, ServiceResult, finish, reported, write_report
 from hudi_services.runtime.sizes import bytes_of
 from hudi_services.runtime.terminal import echo
 from hudi_services.services.entries import ENTRIES, Entries
@@ -121,14 +122,18 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
             call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, tell, _confirm)
             task = entry.command.task(call, **own)
             from hoodie.engine import LocalEngine
+            from hoodie.services.decision import Decision
 
+            missing = _awaited(entry, chosen, own)
             if explain:  # a plan is made in this process
-                plan = task.explain(LocalEngine())
+                plan = Decision(None, missing) if missing is not None else task.explain(LocalEngine())
                 explained = Explained(entry.name, plan.as_text(entry.name), plan.as_dict(entry.name))
                 if result_path is not None:
                     write_report(explained, result_path)
                 echo(json.dumps(explained.plan, indent=2) if as_json else explained.text)
                 return DONE
+            if missing is not None:
+                return finish(ServiceResult(entry.name, missing), as_json, result_path)
             if engine == AUTO:
                 engine, why = _chosen_engine(task, local_up_to)
                 if engine == SPARK and surroundings.spark and find_spec("pyspark") is None:
@@ -160,6 +165,17 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
         epilog=with_examples(entry.command.examples),
         context_settings=CONTEXT,
     )
+
+
+def _awaited(entry: ServiceEntry[Any], chosen: ChosenTable, own: Mapping[str, Any]) -> str | None:
+    """The reason why there is nothing to do before the first load of a table; None if there is, or the service looks by itself.
+
+    A run of one plan, or of one that was agreed to, fails by itself: that plan was of a table that was there.
+    """
+    if chosen.entry is None or entry.command.mends or own.get("only") or own.get("yes"):
+        return None
+    missing = awaits_load(entry.name, chosen.entry)
+    return missing.reason if missing is not None else None
 
 
 def _confirm(question: str) -> bool:

@@ -6,6 +6,8 @@ from hoodie.errors import OccupiedPathError, TableNotFoundError
 from hudi_services.entry.dag import Outlook
 from hudi_services.entry.table import Table
 
+_MAKES_TABLE = ("bootstrap", "ingest", "stream")
+
 
 def not_begun(table: Table) -> Outlook | None:
     """An outlook without work while an ingestion of ours has yet to make the table; None if the table exists, or others have to
@@ -21,3 +23,8 @@ def not_begun(table: Table) -> Outlook | None:
     except TableNotFoundError:
         return Outlook(False, f"nothing was ingested yet: there is no table at {table.base_path}")
     return None
+
+
+def awaits_load(service: str, table: Table) -> Outlook | None:
+    """The same for one service: None for those that make the table."""
+    return None if service in _MAKES_TABLE else not_begun(table)

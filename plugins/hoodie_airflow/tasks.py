@@ -22,6 +22,7 @@ from hoodie_airflow.task_result import check_form
 from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entry.dag import Approval, Outlook, Run, RunRequest, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.digest import ONLY
+from hudi_services.entry.preconditions import awaits_load
 from hudi_services.entry.table import Table
 from hudi_services.operations.pages.run import OUTLOOK
 from hudi_services.services.entries import Entries, entry_named
@@ -95,15 +96,17 @@ def _looks(
         context = get_current_context()
         if runs:  # a run with nothing to do would end well, without a word about a key that is misspelt
             check_form(context, (field.name for field in fields))
-        if wants_explanation(context) or context["params"].get(ONLY):
+        plan, only = wants_explanation(context), context["params"].get(ONLY)
+        missing = awaits_load(runs[0].service, table) if plan and runs else None  # the first one may make the table
+        if (plan and missing is None) or only:
             _log.info("asked for a plan")
             return True
-        outlook = look(run_request(context))
+        outlook = missing or look(run_request(context))
         for name, fact in outlook.facts.items():
             context["ti"].xcom_push(name, fact)
         context["ti"].xcom_push(OUTLOOK, outlook.reason)
         _log.info("%s", outlook.reason)
-        if not outlook.due:
+        if not outlook.due and not plan:
             end_failures(table, runs, outlook.reason, context)
         return outlook.due
 

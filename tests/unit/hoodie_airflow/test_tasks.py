@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -96,6 +97,19 @@ def test_who_asks_for_a_plan_is_not_told_that_none_is_due(
         WhenDue("due", lambda _asked: Outlook(False, "nothing")), WhenDue("other", lambda _asked: Outlook(True, ""))
     )
     assert called(dag, "due") is True
+
+
+def test_there_is_no_plan_before_the_first_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = {"path": "/feed", "format": "csv"}
+    loaded = {"name": "t", "base_path": f"{tmp_path}/t", "keys": {"record_key": "id"}, "source": source}
+    monkeypatch.setattr(tasks, "end_failures", lambda *_: pytest.fail("a plan ends no failure"))
+    for service, goes_on in (("clean", False), ("ingest", True)):
+        run = {"ti": Tried(), "dag_run": SimpleNamespace(conf={}), "params": {"operation": "explain"}}
+        monkeypatch.setattr(tasks, "get_current_context", lambda run=run: run)
+        with DAG(dag_id="d") as dag:
+            steps = (WhenDue("due", lambda _asked: Outlook(True, "")), Run("run", service))
+            tasks.chain(table_model(ENTRIES).model_validate({**loaded, "clean": {}}), steps, ENTRIES)
+        assert called(dag, "due") is goes_on
 
 
 def test_what_a_plan_was_scheduled_as_is_carried_out_alone() -> None:

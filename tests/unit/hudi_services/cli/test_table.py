@@ -128,6 +128,20 @@ def test_all_steps_of_a_service_are_one_call(tmp_path, call, capsys):
     assert "executed" in capsys.readouterr().out
 
 
+def test_there_is_nothing_to_do_before_the_first_load(tmp_path, call, capsys):
+    before = everything(tmp_path)
+    for more in ([], ["--explain"]):
+        assert call("clean", "--table=trips", *more) == DONE
+        assert "clean: nothing was ingested yet: there is no table at " in capsys.readouterr().out
+    assert call("clean", "--table=trips", "--json") == DONE
+    assert json.loads(capsys.readouterr().out)["instant"] is None
+    assert everything(tmp_path) == before
+    for more in (["--yes", "0123456789ab"], ["--plan", "0123456789ab"]):
+        assert call("clean", "--table=trips", *more) == 1
+        assert "TableNotFoundError" in said(capsys)
+    assert call("clean", "--target-base-path", tmp_path / "trips") == 1, "a path may be misspelt"
+
+
 def test_a_table_that_is_to_be_bootstrapped_is_not_begun_by_an_ingestion(tmp_path, call, land, capsys):
     before = everything(tmp_path)
     assert call("ingest", "--table=old") == USAGE
