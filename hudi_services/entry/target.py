@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 _COMMAND = re.compile(r"`(hudi-services [^`]+)`")
+_OF_SHELL = re.compile(r"`((?:hudi-services|sudo|mkdir|aws) [^`]+)`")
+_LOSING = (" consumer reset ", " consumer delete ")  # commands that give up changes: no paste may do that unread
+_OTHER_WAY = re.compile(r"\b[Oo]r\b")
+_WORD = re.compile(r"[a-z][a-z0-9-]*")
+_MOST_WORDS = 3  # of a command that a sentence names
 
 
 def registry_flag(registry: str | None) -> str:
@@ -29,6 +35,26 @@ class Target:
             return cls(f"--target-base-path {shlex.quote(base_path)}")
         return cls(f"--table {shlex.quote(name)}{registry_flag(registry)}", registry)
 
+    @staticmethod
+    def in_words(text: str, commands: Iterable[str]) -> str:
+        """The text, in which each of these commands is named by its first words: each has a line of its own."""
+        for command in sorted(commands, key=len, reverse=True):
+            last = command.rpartition("&& ")[2].split()
+            words = itertools.takewhile(_WORD.fullmatch, itertools.islice(last, _MOST_WORDS))
+            text = text.replace(command, " ".join(words))
+        return text
+
+    @staticmethod
+    def command_lines(text: str, commands: Iterable[str]) -> Iterator[str]:
+        """Lines to paste: the commands of the text, with `or` between those of different ways."""
+        end = 0
+        for command in commands:
+            start = text.find(command, end)
+            if end and start >= 0 and _OTHER_WAY.search(text, end, start):
+                yield "or"
+            yield f"$ {command}"
+            end = start + len(command) if start >= 0 else end
+
     def command(self, words: str) -> str:
         """A command of this program on the table."""
         return f"hudi-services {words} {self.flags}"
@@ -42,5 +68,12 @@ class Target:
         """The text, in which each command between backticks that `takes_table` is completed with the table."""
         return _COMMAND.sub(lambda match: f"`{self._completed(match[1])}`" if takes_table(match[1]) else match[0], text)
 
+    def commands(self, text: str) -> tuple[str, ...]:
+        """The commands that a text names between backticks, completed with the table, each one once."""
+        harmless = (command for command in _OF_SHELL.findall(text) if not any(losing in command for losing in _LOSING))
+        return tuple(dict.fromkeys(self._completed(command) for command in harmless))
+
     def _completed(self, command: str) -> str:
+        if not command.startswith("hudi-services "):
+            return command
         return command if "--table" in command or "--target-base-path" in command else f"{command} {self.flags}"

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from hoodie.clock import Clock
 from hoodie.config import own_options
+from hoodie.doctor.catalogue import UNREADABLE
 from hoodie.errors import HoodieError
 from hoodie.services.ttl.service import TTL
 from hudi_services.entry.table_choice import ChosenTable
@@ -158,14 +159,17 @@ def _damages(request: Request) -> tuple[Damage, ...]:
 
 
 def unread_facts(request: Request, now: datetime, error: Exception, entries: Entries = ENTRIES) -> TableFacts:
-    """The facts of a table that this error keeps from being read."""
+    """The facts of a table that this error keeps from being read. The doctor looks at one that is damaged."""
     entry, error_facts = request.chosen.entry, unreadable_by(error, request.chosen.base_path)
+    is_damaged = error_facts.obstacle == "damage" and not error_facts.absent
+    damages = [damage for damage in _damages(request) if damage.check != UNREADABLE.name] if is_damaged else []
     return TableFacts(
         request.name,
         request.chosen.base_path,
         request.target,
         now,
         entry is not None,
+        damages=tuple(damages),
         unreadable=replace(error_facts, awaited=error_facts.absent and entry is not None and entry.filled_here),
         starts={start.service: start for start in starts_of(entry, now, entries)} if entry is not None else {},
     )

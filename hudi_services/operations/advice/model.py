@@ -62,8 +62,8 @@ class Advice:
     """One thing that is wrong with `table` or waits there. `kind` and `subject` stay the same as long as it does.
 
     `text` is a sentence without its end, `detail` are sentences after it. `fix` is a command that can be pasted, `remedy` says
-    what no command does. `waits` is a sentence that says why nothing starts the fix. `service` and `parameters` are a DAG's
-    service and the values of its form.
+    what no command does, or which of the `commands` is for which case. `waits` is a sentence that says why nothing starts the
+    fix. `service` and `parameters` are a DAG's service and the values of its form.
     `urgency` orders advice of one severity: the greatest first.
     """
 
@@ -77,6 +77,7 @@ class Advice:
     detail: str = ""
     fix: str = ""
     remedy: str = ""
+    commands: tuple[str, ...] = ()
     effect: Effect | None = None
     waits: str = ""
     service: str | None = None
@@ -100,6 +101,7 @@ class Advice:
             "since": self.since.isoformat() if self.since is not None else None,
             "fix": self.fix or None,
             "remedy": self.remedy or None,
+            "commands": list(self.commands),
             "effect": str(effect) if effect is not None else None,
             "items": effect.items if effect is not None else None,
             "bytes": effect.bytes if effect is not None else None,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from hoodie.display import counted
+from hudi_services.entry.target import Target
 from hudi_services.operations.advice.model import Advice, Severity
 from hudi_services.operations.advice.rounds import Advised
 from hudi_services.runtime.text_table import wrapped
@@ -40,10 +41,11 @@ def block(advice: Sequence[Advice], now: datetime, width: int) -> Iterator[str]:
         first, *rest = wrapped(_line(item.sentence(now)), width - len(indent))
         yield f"{_INDENT}{item.severity.upper():<{_KIND}}  {first}"
         yield from (f"{indent}{line}" for line in rest)
-        more = " ".join(filter(None, [str(item.effect) if item.effect is not None else "", item.remedy, item.waits]))
+        pasted = item.commands if item.fix in item.commands or not item.fix else (item.fix, *item.commands)
+        remedy = Target.in_words(item.remedy, pasted)
+        more = " ".join(filter(None, [str(item.effect) if item.effect is not None else "", remedy, item.waits]))
         yield from _wrapped(_line(more), width, indent)
-        if item.fix:
-            yield f"{indent}$ {item.fix}"
+        yield from (f"{indent}{line}" for line in Target.command_lines(item.remedy, pasted))
 
 
 def nothing(looked_at: Sequence[str], width: int) -> list[str]:

@@ -77,7 +77,9 @@ def _finding(finding: Finding, target: Target) -> Iterator[str]:
     where = [part for part in (finding.path, size, finding.found) if part]
     if where:
         yield f"          {_line('; '.join(where))}"
-    yield f"          to do: {_line(target.with_commands(finding.remedy))}"
+    commands, remedy = target.commands(finding.remedy), target.with_commands(finding.remedy)
+    yield f"          to do: {_line(target.in_words(remedy, commands))}"
+    yield from (f"          {_line(line)}" for line in target.command_lines(remedy, commands))
 
 
 def _line(text: str) -> str:

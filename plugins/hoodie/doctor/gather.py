@@ -97,7 +97,7 @@ def gather(storage: ListingCache, clock: Clock, options: Mapping[str, Mapping[st
         unreadable,
         plans,
         saved,
-        _owners(state, clock, sharing, {*nowhen, *(file.instant for file in unreadable)}),
+        _owners(state, clock, sharing, {*nowhen, *_of_unreadable(state, unreadable)}),
         marked,
         beats,
         _locks(storage, clock),
@@ -221,6 +221,12 @@ def _decisions(
 
 def _relative(state: TableState) -> Callable[[str], str]:
     return lambda path: relative_path(state.storage.base_path, path)
+
+
+def _of_unreadable(state: TableState, unreadable: Sequence[Unreadable]) -> set[Instant]:
+    """The instants that cannot be read, also as the pending ones that they are without their last file."""
+    keys = {file.instant.key for file in unreadable}
+    return {instant for instant in state.timeline if instant.key in keys}
 
 
 def _owners(

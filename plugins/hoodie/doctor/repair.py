@@ -89,6 +89,9 @@ def decide_mending(diagnosis: Diagnosis) -> Decision[Mending]:
     """Plan of `repair`, with its reason."""
     fixed = tuple(finding for finding in diagnosis.findings if catalogue.CHECKS[finding.check].fixed)
     reason = f"{diagnosis.base_path}: {summary(diagnosis.findings)}"
+    if diagnosis.of(catalogue.EMPTY_INSTANT.name):
+        fixed = ()  # a repair is a change, and none can begin
+        reason += ". No change of the table can begin before the empty instant is restored or moved"
     off = bool(fixed and diagnosis.facts.get("metadata_table"))
     missing = len(diagnosis.of(catalogue.MISSING_FILE.name)) if off else 0
     remaining = Repairs(len(diagnosis.findings) - len(fixed), off, missing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -46,6 +47,38 @@ def mended(table):
 
 def test_every_check_that_is_mended_says_what_is_done():
     assert set(_REPAIRS) == {name for name, check in CHECKS.items() if check.fixed}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_empty_instant_comes_first_and_its_line_can_be_pasted(tmp_path, version):
+    table = filled(tmp_path, version)
+    commit = table.timeline.commits[1]
+    path = tmp_path / table.state().layout.path(commit)
+    path.write_bytes(b"")
+    (finding,) = table.diagnose().findings
+    assert (finding.check, finding.instant) == ("empty-instant", commit.time)
+    decision = decide_mending(table.diagnose())
+    assert decision.plan is None
+    assert "before the empty instant" in decision.reason
+    _, line, _, fix, _ = finding.remedy.split("`")
+    subprocess.run(line, shell=True, check=True)
+    assert fix == "hudi-services doctor --fix"
+    assert not path.exists()
+    assert (tmp_path / ".hoodie/.quarantine" / path.name).exists()
+    assert "rolled back" in table.mend(table.diagnose())[0]
+    assert table.diagnose().findings == ()
+    assert sorted(content(table)) == ["a", "b0", "b1", "b2"], "a later commit wrote b1, too"
+
+
+def test_an_empty_instant_stays_if_a_clean_removed_what_it_replaced(tmp_path):
+    """Its rollback would take the rows of earlier commits, too."""
+    table = filled(tmp_path)
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+    (tmp_path / table.state().layout.path(table.timeline.commits[-1])).write_bytes(b"")
+    (finding,) = table.diagnose().findings
+    assert finding.check == "empty-instant"
+    assert "a clean has removed" in finding.remedy
+    assert "`" not in finding.remedy
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -79,6 +79,7 @@ def _write(facts: TableFacts, pending: PendingInstant, holds: list[Held]) -> Adv
         detail=f"{_owned(owner)}{_keeps(holds)}",
         fix=fix or facts.target.command("show timeline"),
         remedy=ended(facts.target.with_commands(holds[0].fix)) if holds else "",
+        commands=facts.target.commands(holds[0].fix) if holds else (),
     )
 
 

@@ -19,8 +19,6 @@ _OF_SERVICES = {
 """Findings about the shape of a table, with the objective that says the same, and the service whose work it is."""
 _ELSEWHERE = ("overdue-service", "held-back", "plan-waits", "left-lock", "lock", "no-table", "unreadable")
 """Findings that other rules report with more."""
-_LOST = ("missing-file", "file-size")
-"""Findings whose remedy names ways for those who have no backup. The first one asks before it takes anything back."""
 
 _ABSENT = "Correct base_path in the registry, put the table back, or remove the entry."
 
@@ -28,15 +26,16 @@ _ABSENT = "Correct base_path in the registry, put the table back, or remove the 
 def unreadable(facts: TableFacts) -> Iterator[Advice]:
     """The table cannot be read, is gone, or is not there yet."""
     error = facts.unreadable
-    if error is None:
-        return
+    if error is None or any(damage.grave and damage.looked_at is None for damage in facts.damages):
+        return  # the doctor says more
     if error.absent:
         yield _awaited(facts) if error.awaited else _absent(facts, error)
         return
     text = f"The table cannot be read: {error.title.rstrip('.')}"
     is_damaged = error.obstacle == "damage"
     look_again = facts.target.command("doctor" if is_damaged else "show table") if error.obstacle != "right" else ""
-    fix = error.command or _run(facts, error.fix) or look_again
+    commands = facts.target.commands(error.fix) if not error.command else ()
+    fix = error.command or next(iter(commands), look_again)
     yield Advice(
         facts.table,
         Severity.DAMAGE if is_damaged else Severity.FAILED,
@@ -47,6 +46,7 @@ def unreadable(facts: TableFacts) -> Iterator[Advice]:
         detail=ended(error.cause),
         fix=fix,
         remedy="Or run it as the owner." if error.command else ended(facts.target.with_commands(error.fix)),
+        commands=commands,
     )
 
 
@@ -84,8 +84,9 @@ def damages(facts: TableFacts) -> Iterator[Advice]:
             "problem",
             title,
             title.rstrip("."),
-            fix=_run(facts, remedy) or facts.target.command("doctor"),
+            fix=next(iter(facts.target.commands(remedy)), facts.target.command("doctor")),
             remedy=ended(facts.target.with_commands(remedy)),
+            commands=facts.target.commands(remedy),
         )
 
 
@@ -110,7 +111,7 @@ def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
     count = f"It is the first of {counted(damage.count, 'finding')}." if damage.count > 1 else ""
     look_text = f"The doctor found it at {clock(damage.looked_at, facts.now)}." if damage.looked_at is not None else ""
     run = facts.target.command("doctor --fix") if damage.fixable else _run(facts, damage.remedy)
-    way = facts.target.first_command(damage.remedy) if damage.check in _LOST else ""
+    commands = facts.target.commands(damage.remedy) if not run else ()
     return Advice(
         facts.table,
         severity,
@@ -118,8 +119,9 @@ def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
         damage.check,
         f"{ended(damage.title)[:-1]}{amount}",
         detail=" ".join(filter(None, (detail_text, count, look_text))),
-        fix=run or way or facts.target.command("doctor"),
+        fix=run or next(iter(commands), facts.target.command("doctor")),
         remedy="" if run else ended(facts.target.with_commands(damage.remedy)),
+        commands=commands,
     )
 
 

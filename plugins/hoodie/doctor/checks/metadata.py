@@ -9,6 +9,7 @@ from hoodie.display import counted
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts, Unreadable
 from hoodie.doctor.finding import Finding
+from hoodie.doctor.instant_remedy import without_copy
 from hoodie.errors import unschedule_fix
 from hoodie.timeline import Action
 from hoodie.view.future import Future
@@ -43,7 +44,11 @@ def instants(facts: Facts) -> Iterator[Finding]:
     """Torn and empty ones, completed and planned."""
     for unreadable in facts.unreadable:
         bears_logs = not facts.state.layout.logs_tell_writer
-        yield _completed(unreadable) if unreadable.instant.is_completed else _planned(unreadable, bears_logs=bears_logs)
+        yield (
+            _completed(facts, unreadable)
+            if unreadable.instant.is_completed
+            else _planned(unreadable, bears_logs=bears_logs)
+        )
 
 
 def times(facts: Facts) -> Iterator[Finding]:
@@ -85,7 +90,7 @@ def schemas(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _completed(unreadable: Unreadable) -> Finding:
+def _completed(facts: Facts, unreadable: Unreadable) -> Finding:
     instant = unreadable.instant
     result = str(unreadable.error.found or unreadable.error.what) if unreadable.error is not None else "0 bytes"
     if instant.action.completed_as in _REDONE:
@@ -100,8 +105,7 @@ def _completed(unreadable: Unreadable) -> Finding:
     check = catalogue.EMPTY_INSTANT if unreadable.error is None else catalogue.TORN_INSTANT
     return check.finding(
         f"the completed {instant.action} {instant.time} cannot be read",
-        "restore the file from a copy. Without one: if the commit was never acknowledged, delete the file, which makes the "
-        "instant pending, and the next write rolls it back with all rows that it wrote",
+        f"restore the file from a copy. {without_copy(facts, unreadable)}",
         found=result,
         path=unreadable.path,
         instant=instant.time,

@@ -18,3 +18,29 @@ def test_the_first_command_of_a_text_is_completed_with_the_table():
     )
     assert target.first_command("`hudi-services clean --table b`") == "hudi-services clean --table b"
     assert target.first_command("look at `.hoodie`") == ""
+
+
+def test_commands_of_a_text_stand_on_lines_of_their_own():
+    target = Target.of("/lake/a", "a")
+    move = "mkdir -p '/lake/a b' && mv /lake/x '/lake/a b/'"
+    text = f"move it by `{move}`, then `hudi-services doctor --fix`. `hudi-services consumer reset c --to latest` loses changes"
+    commands = target.commands(text)
+    assert commands == (move, "hudi-services doctor --fix --table a")
+    assert target.commands(f"{text}, {text}") == commands
+    assert Target.in_words(target.with_commands(text), commands).startswith(
+        "move it by `mv`, then `hudi-services doctor`. `hudi-services consumer reset c --to latest --table a`"
+    )
+
+
+def test_other_ways_are_told_apart():
+    text = "run `hudi-services rollback`, then `hudi-services ingest`. Or, `hudi-services restore`"
+    target = Target.of("/lake/a", "a")
+    lines = list(target.command_lines(target.with_commands(text), ["sudo ls", *target.commands(text)]))
+    flags = "--table a"
+    assert lines == [
+        "$ sudo ls",
+        f"$ hudi-services rollback {flags}",
+        f"$ hudi-services ingest {flags}",
+        "or",
+        f"$ hudi-services restore {flags}",
+    ]

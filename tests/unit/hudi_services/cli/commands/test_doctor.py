@@ -113,7 +113,7 @@ def test_text_of_others_stays_on_its_line(tmp_path, capsys):
     os.utime(lock, (0, 0))
     text, _ = doctor(capsys, f"--target-base-path={tmp_path / 't'}", code=WARNED)
     assert "\x1b" not in text
-    assert len(text.splitlines()) == 4
+    assert len(text.splitlines()) == 5
 
 
 def test_mending_shows_asks_and_looks_again(tmp_path, capsys, monkeypatch):

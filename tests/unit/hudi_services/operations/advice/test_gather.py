@@ -165,7 +165,9 @@ def test_a_table_that_the_user_may_not_read_is_not_damaged(tmp_path, capsys, mon
     assert advice.fix.startswith("sudo setfacl ")
     assert advice.fix.endswith(f" {tmp_path}/orders")
     main(["doctor", "--table=orders", f"--registry={file}"])
-    assert f"to do: give it the right, such as by `{advice.fix}`" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "to do: give it the right, such as by `sudo setfacl`" in shown
+    assert f"\n          $ {advice.fix}\n" in shown
 
 
 @pytest.mark.parametrize(("doctor", "most"), [(False, 23), (True, 43)])
