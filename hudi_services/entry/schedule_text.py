@@ -22,6 +22,10 @@ class When:
     runs: str
     never: str | None = None
 
+    @property
+    def is_by_hand(self) -> bool:
+        return self.runs.startswith("by hand")
+
 
 def services_of(table: Table, entries: Iterable[ServiceEntry[Any]], today: date) -> Iterator[When]:
     """Each service of the table that has a DAG. With `today` (UTC), schedules that have ended are recognised."""

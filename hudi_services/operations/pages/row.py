@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Literal
 
+from hudi_services.entry.dag import dag_id
 from hudi_services.entry.schedule_text import services_of
+from hudi_services.entry.server import database_dag
+from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.model import Severity
 from hudi_services.operations.pages.snapshots import FleetState, LastRun, last_runs
@@ -69,9 +72,8 @@ class FleetRow:
 
 def row(table: Table, fleet_state: FleetState, today: date) -> FleetRow:
     services = services_of(table, ENTRIES, today)
-    running = tuple(
-        service.service for service in services if service.never is None and not service.runs.startswith("by hand")
-    )
+    scheduled = [service.service for service in services if service.never is None and not service.is_by_hand]
+    off = [service for service in scheduled if dag_id(service, table.name) in fleet_state.switched_off]
     summary = fleet_state.seen.get(table.name)
     runs = last_runs(table, fleet_state)
     failed = [run.service for run in runs if run.is_failed]
@@ -84,6 +86,7 @@ def row(table: Table, fleet_state: FleetState, today: date) -> FleetRow:
     reasons = list(_reasons(summary)) if summary is not None else []
     reasons += [f"the last run of {service} failed" for service in failed]
     reasons += [f"{service} waits for approval" for service in asking]
+    reasons += _switched_off(table, off, fleet_state)
     advice = _advice(summary, failed, asking)
     fleet_row = FleetRow(
         table.name,
@@ -91,7 +94,7 @@ def row(table: Table, fleet_state: FleetState, today: date) -> FleetRow:
         table.type,
         table.tags,
         table.description,
-        running,
+        tuple(service for service in scheduled if service not in off),
         runs,
         min(standings, key=GRAVEST.index),
         tuple(reasons),
@@ -99,6 +102,15 @@ def row(table: Table, fleet_state: FleetState, today: date) -> FleetRow:
         fix=summary.fix or None if summary is not None and advice is not None else None,
     )
     return _with(fleet_row, summary) if summary is not None else fleet_row
+
+
+def _switched_off(table: Table, services: Sequence[str], fleet_state: FleetState) -> Iterator[str]:
+    """Airflow keeps new DAGs switched off, and starts no run of them."""
+    if services:
+        dags = "its DAG is" if len(services) == 1 else "their DAGs are"
+        yield f"nothing starts {' and '.join(services)}: {dags} switched off in Airflow"
+    if isinstance(table.source, DatabaseSource) and database_dag(table.source.server) in fleet_state.switched_off:
+        yield f"nothing loads it: the DAG {database_dag(table.source.server)} is switched off in Airflow"
 
 
 def _advice(summary: Summary | None, failed: Sequence[str], asking: Sequence[str]) -> str | None:

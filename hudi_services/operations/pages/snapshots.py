@@ -30,13 +30,14 @@ class DagOutcome:
 @dataclass(frozen=True)
 class FleetState:
     """`ran` by DAG, `seen` by table; `trouble` is why there is nothing, or nothing new, of what was seen. `gains` are of
-    the days that a page shows, `recent` are runs that histories have."""
+    the days that a page shows, `recent` are runs that histories have. Airflow starts no run of the DAGs `switched_off`."""
 
     ran: Mapping[str, DagOutcome] = field(default_factory=dict)
     seen: Mapping[str, Summary] = field(default_factory=dict)
     trouble: State | None = None
     gains: Sequence[Gain] = ()
     recent: Recent = field(default_factory=dict)
+    switched_off: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

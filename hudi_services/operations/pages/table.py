@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hudi_services.entry.dag import OPERATION, dag_id
-from hudi_services.entry.schedule_text import services_of
+from hudi_services.entry.schedule_text import When, services_of
 from hudi_services.entry.source import DatabaseSource, Source, TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.pages.fleet import watched
@@ -99,7 +99,7 @@ def table_page(
         when = f" since {since:%Y-%m-%d %H:%M:%S} UTC" if since is not None else ""
         title = "The table is gone" if snapshot.summary.health == "absent" else "The table cannot be read"
         states.append(State("error", f"{title}{when}", "The values below were seen before that."))
-    declared = _declared(table, now)
+    declared = _declared(table, now, fleet_state.switched_off)
     if snapshot is not None and looked is not None:  # the registry need not say it of a table that is there
         declared = replace(declared, type=snapshot.body["table"]["type"])
     return TablePage(
@@ -136,7 +136,7 @@ def of_dag(dag: str, entries: Entries = ENTRIES) -> tuple[str, str]:
     return "", ""
 
 
-def _declared(table: Table, now: datetime) -> Declared:
+def _declared(table: Table, now: datetime, off: Collection[str]) -> Declared:
     keys = table.keys
     services = services_of(table, ENTRIES, now.date())
     return Declared(
@@ -154,12 +154,16 @@ def _declared(table: Table, now: datetime) -> Declared:
                 service.service,
                 dag_id(service.service, table.name),
                 service.runs,
-                service.never,
+                service.never or _switched_off(service, dag_id(service.service, table.name), off),
                 _explains(table, service.service),
             )
             for service in services
         ),
     )
+
+
+def _switched_off(service: When, dag: str, off: Collection[str]) -> str | None:
+    return "its DAG is switched off in Airflow" if dag in off and not service.is_by_hand else None
 
 
 def _explains(table: Table, service: str) -> bool:

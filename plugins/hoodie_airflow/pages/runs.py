@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
+from airflow.models.dag import DagModel
 from airflow.models.dagrun import DagRun
 from airflow.models.hitl import HITLDetail
 from airflow.models.taskinstance import TaskInstance
@@ -119,6 +120,13 @@ def last_runs(dags: Collection[str]) -> dict[str, DagOutcome]:
         elif state in _ENDED and newer.state not in _ENDED and not newer.before:
             result[dag] = replace(newer, before=state)
     return result
+
+
+def switched_off(dags: Collection[str]) -> frozenset[str]:
+    """Those of the DAGs of which Airflow starts no run: it keeps new ones paused until a user switches them on."""
+    of_ours = select(DagModel.dag_id).where(DagModel.dag_id.startswith(f"{DAG_PREFIX}_", autoescape=True))
+    with create_session() as session:
+        return frozenset(session.scalars(of_ours.where(DagModel.is_paused))).intersection(dags)
 
 
 def _paused(session: Any, runs: Collection[str]) -> set[tuple[str, str]]:

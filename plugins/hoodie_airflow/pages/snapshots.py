@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hoodie.errors import StoreError
 from hoodie.model.place import same_table
-from hoodie_airflow.pages.runs import last_runs
+from hoodie_airflow.pages.runs import last_runs, switched_off
 from hudi_services.entry.source import TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.pages.savings import DAYS
@@ -42,19 +42,19 @@ class Looked:
 
 def fleet_known(registry: Registry, dags: Collection[str]) -> FleetState:
     """The state of all tables. A store that is away is reported; the runs are there all the same."""
-    ran = last_runs(dags)
+    ran, off = last_runs(dags), switched_off(dags)
     try:
         store = opened_store(registry)
         gains = gains_since(store, registry.histories, datetime.now(UTC).date() - timedelta(days=DAYS))
         recent = recent_runs(store, registry.histories, datetime.now(UTC))
         summaries = {summary.table: summary for summary in store.fleet() if _is_of_registry(registry, summary)}
-        return FleetState(ran, summaries, gains=gains, recent=recent)
+        return FleetState(ran, summaries, gains=gains, recent=recent, switched_off=off)
     except StoreError as error:
-        return FleetState(ran, trouble=away(error))
+        return FleetState(ran, trouble=away(error), switched_off=off)
 
 
 def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
-    ran = last_runs(dags)
+    ran, off = last_runs(dags), switched_off(dags)
     try:
         store = opened_store(registry)
         table = store.table(name)
@@ -64,13 +64,13 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
         recent = recent_runs(store, registry.histories, datetime.now(UTC), name)
         unit, samples = points(store, name, snapshot.summary.base_path) if snapshot is not None else ("hour", ())
         return Looked(
-            FleetState(ran, summaries, gains=gains, recent=recent),
+            FleetState(ran, summaries, gains=gains, recent=recent, switched_off=off),
             snapshot,
             store.newest(name, _EVENTS),
             Trends(unit, tuple(samples)),
         )
     except StoreError as error:
-        return Looked(FleetState(ran, trouble=away(error)))
+        return Looked(FleetState(ran, trouble=away(error), switched_off=off))
 
 
 def doctor_round(registry: Registry, table: Table) -> DoctorRound | None:

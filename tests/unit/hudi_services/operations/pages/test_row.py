@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from hudi_services.entry.server import database_dag
 from hudi_services.operations.pages.row import GRAVEST, FleetRow, Standing, row
 from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
 from hudi_services.operations.watch.model import Health, Summary
@@ -51,6 +52,30 @@ def test_the_gravest_stands(health: Health | None, states: dict[str, str], shown
 def test_reasons_are_those_of_the_look_and_of_the_runs() -> None:
     found = seen(Summary("t", "/lake/t", "missed", NOW, reason="freshness"), clean="failed")
     assert found.reasons == ("freshness", "the last run of clean failed")
+
+
+def test_dags_that_airflow_keeps_switched_off_are_named() -> None:
+    scheduled = {"clean": {"schedule": "0 3 * * *"}, "compact": {"after_ingests": 2}, "archive": {}}
+    table = table_model(ENTRIES).model_validate({**TABLE.model_dump(exclude_unset=True), **scheduled})
+
+    def shown(*off: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+        state = FleetState(seen={"t": SEEN}, switched_off=frozenset(f"hudi_{service}__t" for service in off))
+        result = row(table, state, NOW.date())
+        return result.running, result.reasons, result.state
+
+    assert shown("archive", "other") == (("clean", "compact"), (), "ok"), "nothing would start archive anyway"
+    (reason,) = shown("clean")[1]
+    assert reason == "nothing starts clean: its DAG is switched off in Airflow"
+    off = ("nothing starts clean and compact: their DAGs are switched off in Airflow",)
+    assert shown("clean", "compact") == ((), off, "ok")
+
+
+def test_the_dag_of_a_server_that_is_switched_off_is_named() -> None:
+    loaded = {"name": "t", "base_path": "/lake/t", "source": {"server": "shop", "table": "b.t"}}
+    table = table_model(ENTRIES).model_validate(loaded)
+    state = FleetState(switched_off=frozenset([database_dag("shop")]))
+    (reason,) = row(table, state, NOW.date()).reasons
+    assert reason == f"nothing loads it: the DAG {database_dag('shop')} is switched off in Airflow"
 
 
 def test_a_table_that_was_there_is_gone() -> None:

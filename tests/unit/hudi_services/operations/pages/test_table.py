@@ -49,6 +49,14 @@ def test_the_page_says_what_the_registry_says(tables: tuple[Table, ...]) -> None
     assert [(each.service, each.run, each.state) for each in page.row.runs] == [("ingest", "r1", "failed")]
 
 
+def test_a_service_whose_dag_is_switched_off_says_so(tables: tuple[Table, ...]) -> None:
+    off = frozenset(("hudi_ingest__trips", "hudi_clean__trips"))
+    page = table_page(tables[0], FleetState(switched_off=off), None, (), NOW)
+    never = {service.service: service.never for service in page.declared.services}
+    assert (never["ingest"], never["compact"]) == ("its DAG is switched off in Airflow", None)
+    assert "is set" in str(never["clean"]), "it would not run anyway"
+
+
 def test_a_table_without_keys_has_a_page(tables: tuple[Table, ...]) -> None:
     assert table_page(tables[1], FleetState(), None, (), NOW).declared.record_key == ()
 
