@@ -19,6 +19,7 @@ from hoodie.timeline.codecs.commit_files import written_by
 from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import partitions_above
 from hoodie.view.missing_files import ExpectedFile, absent_files, refuse_external
+from hoodie.view.rollback_files import rolled_back_files
 
 _COPY = f"restore it from a copy of the table; a table with a savepoint can be restored to it ({RESTORE})"
 _BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
@@ -31,8 +32,10 @@ def missing(facts: Facts) -> Iterator[Finding]:
     refuse_external(facts.state, absent)
     lost = [file for file in absent if file.path not in facts.sizes]
     result = {file.path: _of_commit(file, file_remedy.remedy(facts, lost)) for file in lost}
-    for plan, paths in facts.plans.items():
-        for path in paths:
+    planned = {plan: [path for path in paths if path not in facts.sizes] for plan, paths in facts.plans.items()}
+    undone = rolled_back_files(facts.state) if any(planned.values()) else frozenset[str]()
+    for plan, paths in planned.items():
+        for path in (path for path in paths if path not in undone):  # a compaction leaves those out
             result.setdefault(path, _missing(path, plan.time, f"the plan of {plan.action} {plan.time} is to read"))
     for saved in facts.savepoints:
         for path in saved.paths:

@@ -16,8 +16,8 @@ from hoodie.config.options import RawOptions
 from hoodie.errors import CorruptTableError, unschedule_fix
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
-from hoodie.model.compaction import CompactionPlan
-from hoodie.model.files import FileSlice
+from hoodie.model.compaction import CompactionOperation, CompactionPlan
+from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import BaseFileName
 from hoodie.model.time import Time
 from hoodie.services.compaction.task import CompactSlice
@@ -40,7 +40,7 @@ def execute_compaction(
 
     def check(view: TableView, plan: CompactionPlan, instant: Instant) -> CompactionPlan:
         _check_current(view, plan, instant)
-        return plan
+        return _with_late_logs(view, plan)
 
     def merge(
         state: TableState, schema: pa.Schema, writing: OpenDataFile, slices: Sequence[FileSlice], chosen: Options
@@ -64,6 +64,27 @@ def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Ite
             yield path
     for group in StorageFiles(state.storage).of(plan.partitions):
         yield from (base.path for base in group.base_files if base.instant == instant.time)
+
+
+def _with_late_logs(view: TableView, plan: CompactionPlan) -> CompactionPlan:
+    """The plan with all logs of its slices, in version 6: the new base file hides each of them.
+
+    A writer may have added one before the plan came, if the process that planned had lost the lock. Hudi's rollbacks add some.
+    """
+    if view.state.layout.logs_tell_writer:
+        return plan
+    logs: dict[tuple[GroupId, Time], list[str]] = {}
+    for group in view.groups:
+        for log in (log for file_slice in group.slices for log in file_slice.log_files):
+            logs.setdefault((group.group, log.time), []).append(log.info.name)
+
+    def completed(operation: CompactionOperation) -> CompactionOperation:
+        late = [
+            name for name in logs.get((operation.group, operation.base_instant), ()) if name not in operation.log_files
+        ]
+        return replace(operation, log_files=(*operation.log_files, *late))
+
+    return replace(plan, operations=tuple(map(completed, plan.operations)))
 
 
 def _check_current(view: TableView, plan: CompactionPlan, instant: Instant) -> None:

@@ -23,6 +23,7 @@ class CompactSlice(SliceTask):
     """
 
     not_merged = (FILE_NAME,)
+    hides_logs = True
 
     new_index: bool = False
     """Make the bloom filter and the key range of the rows alone: keys that were deleted do not stay in the footer."""

@@ -11,14 +11,16 @@ from hoodie.storage.base import join
 from hoodie.timeline import Instant
 from hoodie.view import TableView
 from hoodie.view.attempts import with_foreign
+from hoodie.view.rollback_files import rolled_back_files
 from hoodie.view.strays import stray_paths
 
 
 def planned_slices(view: TableView, plan: CompactionPlan, instant: Instant) -> list[FileSlice]:
     """The slices that the plan of `instant` names, with exactly its files, from a view of its partitions.
 
-    Raises MissingFileError, but for a group that was replaced since: Hudi cleans such a group although a plan names it. Raises
-    CorruptTableError for a file that is not part of the table (see `stray_paths`).
+    Logs that were rolled back before the plan came are left out (see `rolled_back_files`). Raises MissingFileError, but for a
+    group that was replaced since: Hudi cleans such a group although a plan names it. Raises CorruptTableError for a file that is
+    not part of the table (see `stray_paths`).
     """
     bases: dict[str, BaseFile] = {}
     logs: dict[str, LogFile] = {}
@@ -32,7 +34,11 @@ def planned_slices(view: TableView, plan: CompactionPlan, instant: Instant) -> l
         return operation.group in view.replaced and any(path not in bases and path not in logs for path in paths)
 
     def planned(operation: CompactionOperation) -> FileSlice:
-        for name in _names(operation):
+        names = _names(operation)
+        if any(join(operation.partition, name) not in logs for name in operation.log_files):
+            undone = rolled_back_files(view.state)
+            names = [name for name in names if join(operation.partition, name) not in undone - set(logs)]
+        for name in names:
             path = join(operation.partition, name)
             if path in strays:
                 raise CorruptTableError(
@@ -48,7 +54,7 @@ def planned_slices(view: TableView, plan: CompactionPlan, instant: Instant) -> l
                     fix=f"nothing was changed; restore it, or cancel the plan: {unschedule_fix(instant.time)}",
                 )
         base = bases[join(operation.partition, operation.base_file)] if operation.base_file else None
-        files = tuple(logs[join(operation.partition, name)] for name in operation.log_files)
+        files = tuple(logs[join(operation.partition, name)] for name in operation.log_files if name in names)
         return FileSlice(operation.partition, operation.file_id, operation.base_instant, base, files)
 
     slices = [planned(operation) for operation in plan.operations if not cleaned(operation)]

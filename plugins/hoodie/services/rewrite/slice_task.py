@@ -26,6 +26,8 @@ class SliceTask:
     """A task function that merges slices into new files of one instant."""
 
     not_merged: ClassVar[tuple[str, ...]] = ()  # columns that the merged rows do not keep
+    hides_logs: ClassVar[bool] = False
+    """The new file takes the place of all logs of its slice, in version 6 also of those that came after the plan."""
 
     merger: SliceMerger  # for the columns of the files but `not_merged`
     writing: OpenDataFile
@@ -40,5 +42,6 @@ class SliceTask:
         columns = StoredColumns.of(schema, state.schemas, writing.instant)
         rules = merge_rules(state.properties)
         check = log_check(state.layout)
-        logs = LogReader(state.storage, state.timeline, rules, rows, keys, writing.instant, columns, check)
+        until = None if cls.hides_logs and not state.layout.logs_tell_writer else writing.instant
+        logs = LogReader(state.storage, state.timeline, rules, rows, keys, until, columns, check)
         return cls(SliceMerger(logs, MergeMemory.of(chosen)), writing, file)

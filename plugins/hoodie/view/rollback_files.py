@@ -1,0 +1,39 @@
+"""Files that rollbacks and restores have deleted, as they say themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hoodie.errors import CorruptTableError, UnsafePathError
+from hoodie.model.rollback import RollbackResult
+from hoodie.storage.base import join
+from hoodie.timeline import Action, Instant
+from hoodie.timeline.codecs.restore import restored_rollbacks
+from hoodie.timeline.codecs.rollback import decode_rollback_result
+from hoodie.view.state import TableState
+
+
+def rolled_back_files(state: TableState) -> frozenset[str]:
+    """The paths that completed rollbacks and restores of the timeline have deleted. One that cannot be read counts for none.
+
+    A plan may name such a file: its process had lost the lock before it wrote the plan, and died before it noticed.
+    """
+    undone = (instant for action in (Action.ROLLBACK, Action.RESTORE) for instant in state.timeline.completed(action))
+    return frozenset(
+        join(partition, path.rpartition("/")[2])
+        for instant in undone
+        for result in _results(state, instant)
+        for partition, paths in result.deleted.items()
+        for path in paths
+    )
+
+
+def _results(state: TableState, instant: Instant) -> Iterator[RollbackResult]:
+    try:
+        body, where = state.body(instant), state.where(instant)
+        if instant.action is Action.RESTORE:
+            yield from restored_rollbacks(body, where)
+        else:
+            yield decode_rollback_result(body, where)
+    except (CorruptTableError, UnsafePathError, FileNotFoundError):
+        return
