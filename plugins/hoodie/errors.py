@@ -292,6 +292,10 @@ class SourceError(HoodieError):
     """Ingestion's source cannot be read or is past the allowed share of bad rows."""
 
 
+class MissingColumnError(SourceError):
+    """A column that makes keys, partitions or order is in no row of ingestion's source."""
+
+
 class SourceUnavailableError(SourceError):
     """The source cannot be read right now: its storage failed, or a file changed while it was loaded."""
 

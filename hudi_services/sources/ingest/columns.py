@@ -8,14 +8,14 @@ import pyarrow as pa
 
 from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
-from hoodie.errors import SourceError
+from hoodie.errors import MissingColumnError, SourceError
 from hoodie.schema import find_field
 
 _NO_FIELDS = pa.struct([])
 
 
 def check_roles(schema: pa.Schema, source: str, operation: Operation, properties: TableProperties) -> None:
-    """Raises SourceError when a column that makes keys, partitions or order is not among those of the source of that name."""
+    """Raises MissingColumnError when a column that makes keys, partitions or order is not among those of the source."""
     if not schema.names:
         raise no_columns(source)
     roles = (
@@ -26,7 +26,7 @@ def check_roles(schema: pa.Schema, source: str, operation: Operation, properties
     for role, key, names in roles:
         for name in names:
             if find_field(schema, name) is None:
-                raise SourceError(
+                raise MissingColumnError(
                     f"{role} column {name!r} is in no row of {source}",
                     found=f"columns {', '.join(schema.names)}",
                     fix=f"correct keys.{key} in the entry {properties.name} of the registry, or the source and its `rename` and "

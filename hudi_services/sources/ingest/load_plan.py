@@ -9,7 +9,7 @@ import pyarrow as pa
 from hoodie.config.operations import Operation
 from hoodie.display import counted, size_of
 from hoodie.engine import Engine
-from hoodie.errors import HoodieError, SourceError
+from hoodie.errors import HoodieError, MissingColumnError, SourceError
 from hoodie.write.plan import WritePlan
 from hudi_services.sources.ingest.checks import RowChecks
 from hudi_services.sources.ingest.columns import (
@@ -85,8 +85,9 @@ def checked_splits(batch: Batch, rows: PlannedRows, name: str, engine: Engine) -
 def check_first_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> tuple[str, ...]:
     """Check the keys of a table that is not there yet, and return warnings. A table that is there has their types.
 
-    Raises RecordKeyError for a key or partition column of a type that no load takes, and for a key that would lose rows. Files
-    that cannot be read, and more than a look may read, are warnings: the load says what is wrong with them.
+    Raises MissingColumnError for a key, partition or ordering column that no row has, RecordKeyError for a key or partition
+    column of a type that no load takes, and for a key that would lose rows. Files that cannot be read, and more than a look may
+    read, are warnings: the load says what is wrong with them.
     """
     items = prepared.batch.items
     if prepared.target.columns is not None or not items or not prepared.batch.files:
@@ -96,6 +97,8 @@ def check_first_load(request: IngestRequest, prepared: Prepared, engine: Engine)
         return (f"the keys were not looked at ({files}); the load refuses those that cannot be",)
     try:
         planned = plan_load(request, prepared, engine)
+    except MissingColumnError:
+        raise
     except (HoodieError, OSError) as error:
         return (f"the load would fail: {error}",)
     rows = planned.rows

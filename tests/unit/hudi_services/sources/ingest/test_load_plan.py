@@ -44,9 +44,20 @@ def test_a_key_of_a_time_with_a_zone_is_refused(explained, tmp_path):
     assert not (tmp_path / "t").exists()
 
 
+def test_a_column_that_no_row_has_is_refused(explained, tmp_path):
+    for option, role in (
+        ("recordkey.fields=no", "Record key column 'no'"),
+        ("partition.fields=day", "Partition column 'day'"),
+        ("ordering.fields=ts", "Ordering column 'ts'"),
+    ):
+        code, told = explained([{"id": 1}], "--hoodie-conf", f"hoodie.table.{option}", "--explain")
+        assert (code, f"MissingColumnError: {role} is in no row" in told) == (1, True)
+    assert not (tmp_path / "t").exists()
+
+
 def test_other_faults_are_noted(explained):
-    code, told = explained([{"no": 1}], "--explain")
-    assert (code, "WARNING: the load would fail: Record key column 'id' is in no row" in told) == (0, True)
+    code, told = explained([{"id": 1, "ID": 2}], "--explain")
+    assert (code, "WARNING: the load would fail: Column 'id' occurs more than once" in told) == (0, True)
 
 
 def test_a_large_load_is_not_read_for_it(explained, monkeypatch):
