@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
-from hoodie.errors import MissingColumnError, SourceError
+from hoodie.errors import MissingColumnError, SchemaConflictError, SourceError
 from hoodie.schema import find_field
 
 _NO_FIELDS = pa.struct([])
@@ -32,6 +33,22 @@ def check_roles(schema: pa.Schema, source: str, operation: Operation, properties
                     fix=f"correct keys.{key} in the entry {properties.name} of the registry, or the source and its `rename` and "
                     "`sql`; nothing was loaded",
                 )
+
+
+def check_spellings(schema: pa.Schema, source: str, first_files: Mapping[str, str]) -> None:
+    """Raises SchemaConflictError when two columns differ in case alone, which no table of Hudi takes. `first_files` has a file of
+    each column."""
+    by_name: dict[str, str] = {}
+    for name in schema.names:
+        other = by_name.setdefault(name.lower(), name)
+        if other != name:
+            files = {twin: f" in {first_files[twin]}" if twin in first_files else "" for twin in (other, name)}
+            raise SchemaConflictError(
+                f"Column {other!r} of {source} occurs more than once",
+                found=f"{' and '.join(twin + file for twin, file in files.items())}, which differ in case alone",
+                fix=f"give one of them another name: `rename: {{{name}: {name}_2}}` of the source; or deliver the files with one "
+                "spelling; nothing was loaded",
+            )
 
 
 def no_columns(source: str, rejected: str | None = None) -> SourceError:

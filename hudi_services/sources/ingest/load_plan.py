@@ -15,12 +15,14 @@ from hudi_services.sources.ingest.checks import RowChecks
 from hudi_services.sources.ingest.columns import (
     StoredColumns,
     check_roles,
+    check_spellings,
     filled_columns,
     stored_columns,
     untyped_ordering,
 )
 from hudi_services.sources.ingest.expectations.check import check_columns, expectations
 from hudi_services.sources.ingest.expectations.key_check import KeyCheck
+from hudi_services.sources.ingest.files.source import FileBatch
 from hudi_services.sources.ingest.prepare import Prepared
 from hudi_services.sources.ingest.quarantine import NoQuarantine
 from hudi_services.sources.ingest.request import IngestRequest
@@ -64,6 +66,7 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> Pla
         return PlannedLoad(batch, prepared.operation, None)
     operation = batch.operation or prepared.operation
     shaping = request.shape.plan(delivered, known, name)
+    check_spellings(shaping.outgoing, name, batch.first_files if isinstance(batch, FileBatch) else {})
     check_roles(shaping.outgoing, name, operation, prepared.properties)
     stored = stored_columns(shaping.outgoing, known, prepared.properties, name)
     plan = prepared.target.plan_write(stored.schema, operation, prepared.after.options, deletions=batch.deletions)

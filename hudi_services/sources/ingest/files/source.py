@@ -129,11 +129,12 @@ class FilesSource:
 
 @dataclass(frozen=True)
 class FileBatch:
-    """The files of a plan, and what was loaded `before`."""
+    """The files of a plan, and what was loaded `before`. An opened batch knows the first file of each column."""
 
     source: FilesSource
     before: Checkpoint
     plan: FilesPlan
+    first_files: Mapping[str, str] = field(default_factory=dict)
     operation: None = None
     is_history: bool = True
     deletions: None = None
@@ -201,7 +202,11 @@ class FileBatch:
             united = pa.schema(
                 [column if column.name in settled else column.with_type(roomy(column.type)) for column in united]
             )
-        return replace(self, plan=self.plan.without(broken)), united
+        first_files: dict[str, str] = {}
+        for file, seen in looks.items():
+            for name in (name for weighed in seen.schemas for name in weighed.schema.names):
+                first_files.setdefault(name, file.path)
+        return replace(self, plan=self.plan.without(broken), first_files=first_files), united
 
     def _united(self, schemas: Sequence[Weighed]) -> pa.Schema:
         """The columns of all. Raises SchemaConflictError where types do not go together, but for JSON."""
