@@ -10,9 +10,15 @@ from itertools import combinations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_KEY = re.compile(r"(^|_| )(id|uuid|guid|key|no|nr|num|number|code)$", re.IGNORECASE)
+_KEY = re.compile(
+    r"(^|_| |-)(?i:id|uuid|guid|key|no|nr|num|number|code)$|[a-z0-9](Id|ID|Uuid|UUID|Guid|Key|No|Nr|Number|Code)$"
+)
 _BEST_KEY = re.compile(r"^(id|uuid|guid|key|pk)$", re.IGNORECASE)
 _VERSION = re.compile(r"updated|modified|changed|last_?change|version|revision", re.IGNORECASE)
+_MEASURE = re.compile(
+    r"(^|_| |-)(?i:at|on|ts|time|timestamp|date|day|epoch|amount|price|cost|fee|fare|total|sum|count|quantity|qty|value|size|"
+    r"length|weight|duration|score|rate|version|revision)$|[a-z0-9](At|Time|Timestamp|Date|Amount|Price|Total|Count)$"
+)
 _PLACES = 8  # columns that are tried together as a key
 _TOGETHER = (2, 3)
 _NONE = (
@@ -33,32 +39,37 @@ def choose_key(rows: pa.Table, distinct: int, ordering: str | None) -> KeyChoice
     """The key of a table of these rows, of which `distinct` differ. `ordering` is the column of the last change.
 
     Rows of one key are versions of a record only where the name of the ordering column says so, as in `updated_at`. Rows that
-    differ in another time, such as `ts`, are events, and all of them stay.
+    differ in another time, such as `ts`, are events, and all of them stay. A time of the last change is in no key.
     """
-    ranked = sorted(_candidates(rows, refused=False), key=lambda name: _rank(rows, name))
-    named = [name for name in ranked if _KEY.search(name)]
-    # A time that is unique in a sample of several devices is so by chance.
-    alone = next(
-        (name for name in ranked if not (named and _is_time(rows, name)) and _groups(rows, (name,)) == distinct), None
-    )
+    version = ordering if ordering is not None and _VERSION.search(ordering) else None
+    every = [name for name in _ranked(rows, refused=True) if name != version]
+    ranked = [name for name in every if _may_be_key(rows.schema.field(name).type)]
+    named = [name for name in every if _KEY.search(name)]
+    unique = [name for name in every if _groups(rows, (name,)) == distinct]
+    unfit = next((name for name in unique if name in named), None)
+    # A time or measure that is unique in a sample of several devices is so by chance.
+    likely = (name for name in unique if name in ranked and not (named and _is_measure(rows, name)))
+    alone = next((name for name in unique if name in named and name in ranked), None)
+    if alone is None and unfit is not None:
+        return KeyChoice((), _unfit(rows, (unfit,)))
+    alone = alone if alone is not None else next(likely, None)
     if alone is not None:
         return KeyChoice((alone,), None if distinct > 1 and _KEY.search(alone) else "unique in the sample, by chance")
-    if ordering is not None and _VERSION.search(ordering):
-        for name in (name for name in named if name != ordering):
-            if _groups(rows, (name, ordering)) == distinct:
-                why = f"occurs several times, each with another {ordering}: the newest row is kept"
+    if version is not None:
+        for name in (name for name in named if name in ranked):
+            if _groups(rows, (name, version)) == distinct:
+                why = f"occurs several times, each with another {version}: the newest row is kept"
                 return KeyChoice((name,), why)
     together = _unique_together(rows, distinct, ranked)
     if together is not None:
         return KeyChoice(together, _doubt(together, ordering))
-    every = sorted(_candidates(rows, refused=True), key=lambda name: _rank(rows, name))
-    unfit = _unique_together(rows, distinct, every, at_least=1)
-    return KeyChoice((), _NONE if unfit is None else _unfit(rows, unfit))
+    others = _unique_together(rows, distinct, every, at_least=1)
+    return KeyChoice((), _NONE if others is None else _unfit(rows, others))
 
 
 def unique_columns(rows: pa.Table) -> tuple[str, ...]:
     """The columns without nulls that no two of the rows share, the best key first."""
-    ranked = sorted(_candidates(rows, refused=False), key=lambda name: _rank(rows, name))
+    ranked = _ranked(rows, refused=False)
     return tuple(name for name in ranked if _groups(rows, (name,)) == rows.num_rows)
 
 
@@ -89,9 +100,18 @@ def _candidates(rows: pa.Table, *, refused: bool) -> Iterator[str]:
             yield field.name
 
 
-def _rank(rows: pa.Table, name: str) -> tuple[bool, bool, bool]:
-    """The best key first, in their order in the files."""
-    return not _BEST_KEY.search(name), not _KEY.search(name), _is_time(rows, name)
+def _ranked(rows: pa.Table, *, refused: bool) -> list[str]:
+    """The candidates, the best key first: by their names, times and measures last, then in their order in the files."""
+
+    def rank(name: str) -> tuple[bool, bool, bool]:
+        return not _BEST_KEY.search(name), not _KEY.search(name), _is_measure(rows, name)
+
+    return sorted(_candidates(rows, refused=refused), key=rank)
+
+
+def _is_measure(rows: pa.Table, name: str) -> bool:
+    """True for a time or measure, by its type or its name."""
+    return pa.types.is_temporal(rows.schema.field(name).type) or bool(_MEASURE.search(name))
 
 
 def _is_time(rows: pa.Table, name: str) -> bool:

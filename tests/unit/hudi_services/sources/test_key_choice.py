@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from hudi_services.sources.key_choice import KeyChoice, choose_key, moves
+from hudi_services.sources.key_choice import KeyChoice, choose_key, moves, unique_columns
 
 TIMES = [datetime(2026, 1, 1, hour) for hour in range(6)]
 
@@ -22,6 +22,22 @@ def test_one_column():
     assert choice(v=["x", "y", "z"], id=[1, 1, 2]) == KeyChoice(("v",), "unique in the sample, by chance")
     assert choice(id=[1, None, 3], code=["a", "", "c"]).columns == ()
     assert choice(id=pa.array([Decimal(2**70), Decimal(1)], pa.decimal128(38, 0))).columns == ("id",)
+
+
+def test_names_of_keys_come_before_times_and_measures():
+    assert choice("updated_at", updated_at=TIMES, amount=[*range(6)], order_id=[*range(6)]) == KeyChoice(("order_id",))
+    assert choice(amount=[1, 2], orderId=["a", "b"]) == KeyChoice(("orderId",))
+    assert choice(total=[1, 2], account=["a", "b"]).columns == ("account",), "a measure comes last, account is no count"
+    found = choice("updated_at", updated_at=TIMES, amount=[*range(6)], order_id=[float(n) for n in range(6)])
+    assert (found.columns, "order_id would be unique, but order_id is a number" in str(found.note)) == ((), True)
+    found = choice("updated_at", updated_at=TIMES, city=["a"] * 6)
+    assert (found.columns, "no column" in str(found.note)) == ((), True), "a time of the last change is no key"
+    assert choice(order_no=[1.0, 2.0], customer_code=["a", "b"]) == KeyChoice(("customer_code",))
+
+
+def test_unique_columns_in_their_order():
+    rows = pa.table({"ts": TIMES[:2], "amount": [1, 2], "v": [1, 1], "name": ["a", "b"], "order_id": [1, 2]})
+    assert unique_columns(rows) == ("order_id", "name", "ts", "amount")
 
 
 def test_identical_rows_count_once():
