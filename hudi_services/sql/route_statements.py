@@ -14,6 +14,7 @@ from hoodie.sql.result import Result
 from hudi_services.registry.load import Reading
 from hudi_services.sources.cdc.mysql.equality.report import EqualityReport
 from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
+from hudi_services.sources.databases.shard_resync import ShardResync
 from hudi_services.sources.databases.shard_verification import ShardVerification
 from hudi_services.sources.databases.status import TableStatus
 from hudi_services.sql.replication import ShowRoutes, TableAction
@@ -64,8 +65,9 @@ class RouteStatements:
             sync = planned_sync(route.catalog, route.states, self.reading, self.environ)
             sync = replace(sync, rules=sync.all_rules)
             names = frozenset(table.table for table in tables)
-            if statement.verb == "VERIFY" and sync.target(min(names)).is_merged:
-                reports.append(ShardVerification(sync, names).verify())
+            if sync.target(min(names)).is_merged:
+                is_resync = statement.verb == "RESYNC"
+                reports.append(ShardResync(sync, names).run() if is_resync else ShardVerification(sync, names).verify())
                 continue
             for name in sorted(names):
                 check = EqualityCheck(sync.load(name))
@@ -86,8 +88,11 @@ def _compared_rows(report: EqualityReport) -> Iterator[dict[str, Any]]:
         whole = {"position": report.position, "written": 0, "equal": False}
         none = dict.fromkeys(("rows", "lake_rows", "missing", "surplus", "changed", "copied"), 0)
         for name, table in report.tables.items():
-            counts = {kind: getattr(table, kind) for kind in none}
-            yield {"source": server + name, **whole, **counts, "equal": not table.differing, "reason": table.note}
+            counts = {kind: getattr(table, kind) for kind in none} | {
+                "written": table.differing if report.written else 0
+            }
+            equal = not table.differing or report.written > 0
+            yield {"source": server + name, **whole, **counts, "equal": equal, "reason": table.note}
         for name, reason in report.left.items():
             yield {"source": server + name, **whole, **none, "reason": f"not compared: {reason}"}
         for name, count in report.others.items():

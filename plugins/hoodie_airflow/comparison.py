@@ -173,12 +173,12 @@ class HudiResyncOperator(_ServerOperator):
         """Return what was compared and written. Raises HoodieError."""
         from hudi_services.registry.database_tables import registered_sync
         from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
-        from hudi_services.sources.databases.shard_verification import ShardVerification
+        from hudi_services.sources.databases.shard_resync import ShardResync
 
         reading, environ = self.declared()
         sync, name = registered_sync(self.server, reading, environ), str(context["params"]["table"])
         if sync.target(name).is_merged:  # the others of the Hudi table stay at their places
-            report = ShardVerification(sync, frozenset([name]), limit=0).verify(repair=True)
+            report = ShardResync(sync, frozenset([name]), limit=0).run()
         else:
             report = EqualityCheck(sync.load(name), limit=0).resync()
         self.log.info("%s: %d rows differed, %d were written", report.source, report.differing, report.written)

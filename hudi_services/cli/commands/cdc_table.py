@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hudi_services.sources.cdc.mysql.binlog.decoding import ZeroDates
     from hudi_services.sources.cdc.mysql.equality.report import EqualityReport, Example
     from hudi_services.sources.cdc.mysql.table_load import TableLoad
+    from hudi_services.sources.databases.plan_sync import PlannedSync
 
 _POLICIES = {
     "truncate": "At TRUNCATE of the table: take all rows out of the Hudi table (apply), keep them (ignore), or stop.",
@@ -76,31 +77,38 @@ def _load(start_fresh: bool, sessions: int, as_json: bool, **table: Any) -> None
 
 def _verify(repair: bool, limit: int, values: bool, as_json: bool, **table: Any) -> int:
     from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
+    from hudi_services.sources.databases.shard_verification import ShardVerification
 
-    report = _verified_merge(repair, limit, values, **table)
-    if report is None:
-        report = EqualityCheck(_table_load(**table), limit, values).verify(repair=repair)
+    merged = _merged(**table)
+    report = (
+        ShardVerification(*merged, limit, values).verify(repair=repair)
+        if merged is not None
+        else EqualityCheck(_table_load(**table), limit, values).verify(repair=repair)
+    )
     return _print(report, as_json=as_json)
 
 
-def _verified_merge(
-    repair: bool, limit: int, values: bool, registered: str | None, registry: str | None, **flags: Any
-) -> EqualityReport | None:
-    """The comparison of tables that go into one Hudi table. None for another table."""
+def _merged(registered: str | None, registry: str | None, **flags: Any) -> tuple[PlannedSync, frozenset[str]] | None:
+    """Tables that go into one Hudi table, with the runs of their server. None for another table."""
     if registered is None:
         return None
     from hudi_services.registry.database_tables import merged_tables
-    from hudi_services.sources.databases.shard_verification import ShardVerification
 
     _check_typed(flags)
-    merged = merged_tables(registered, read_registry(registry_file(registry)), os.environ)
-    return ShardVerification(*merged, limit, values).verify(repair=repair) if merged is not None else None
+    return merged_tables(registered, read_registry(registry_file(registry)), os.environ)
 
 
 def _resync(limit: int, values: bool, as_json: bool, **table: Any) -> int:
     from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
+    from hudi_services.sources.databases.shard_resync import ShardResync
 
-    return _print(EqualityCheck(_table_load(**table), limit, values).resync(), as_json=as_json)
+    merged = _merged(**table)
+    report = (
+        ShardResync(*merged, limit, values).run()
+        if merged is not None
+        else EqualityCheck(_table_load(**table), limit, values).resync()
+    )
+    return _print(report, as_json=as_json)
 
 
 def _table_load(registered: str | None, registry: str | None, **flags: Any) -> TableLoad:
@@ -237,7 +245,7 @@ def _command(name: str, callback: Any, flags: Sequence[click.Parameter], help: s
                 ["--table", "registered"],
                 metavar="NAME",
                 help="A table of the registry, which says all else of it: the name of its entry, or SERVER.DATABASE.TABLE "
-                "where a rule takes it. `cdc verify` also takes the path of a Hudi table of several tables.",
+                "where a rule takes it. `cdc verify` and `cdc resync` also take the path of a Hudi table of several tables.",
             ),
             registry_flag(),
             *option_flags(),
@@ -334,5 +342,6 @@ resync = _command(
     "Compare all rows of a loaded table with the server, and write those that differ, in one commit. It does not read the log, "
     "so it also works where a load cannot go on: after a purge, TRUNCATE, or an ALTER TABLE that changes values.",
     "hudi-services cdc resync --table orders",
+    "hudi-services cdc resync --table shop.benchmark2.sbtest7",
     "hudi-services cdc resync shop shop.orders --target-base-path /lake/orders",
 )

@@ -41,7 +41,7 @@ class ShardVerification:
             time.sleep(pause if failure is not None else 0)
             try:
                 with cut_moment(self.sync) as moment:
-                    target = self._target()
+                    target = merged_target(self.sync, self.only)
                     sources = [source for source in target.source.tables if source.full_name in self.only]
                     return compare_shards(target, moment, sources, limit=self.limit, values=self.values, repair=repair)
             except PendingInstantError as error:
@@ -49,16 +49,17 @@ class ShardVerification:
         assert failure is not None, "a try returns or fails"
         raise failure
 
-    def _target(self) -> TargetTable:
-        targets = self.sync.targets_of(self.sync.current())
-        for target in targets:
-            names = {source.full_name for source in target.source.tables}
-            if target.is_merged and self.only <= names:
-                return target
-        raise ConfigError(
-            f"No Hudi table has the rows of {', '.join(sorted(self.only)):.200}",
-            fix=f"name a table of `hudi-services cdc plan {self.sync.planner.name}`",
-        )
+
+def merged_target(sync: PlannedSync, only: frozenset[str]) -> TargetTable:
+    """Return the Hudi table that tables of a server go into. Raises ConfigError where there is none that has all of them."""
+    for target in sync.targets_of(sync.current()):
+        names = {source.full_name for source in target.source.tables}
+        if target.is_merged and only <= names:
+            return target
+    raise ConfigError(
+        f"No Hudi table has the rows of {', '.join(sorted(only)):.200}",
+        fix=f"name a table of `hudi-services cdc plan {sync.planner.name}`",
+    )
 
 
 def compare_shards(

@@ -15,7 +15,7 @@ from hudi_services.local_airflow.registry_summary import dags_of
 from hudi_services.registry import database_tables as registered
 from hudi_services.registry.load import read_registry
 from hudi_services.sources.cdc.mysql.equality.report import EqualityReport
-from hudi_services.sources.databases import shard_verification, verification
+from hudi_services.sources.databases import shard_resync, verification
 from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.sources.databases.table_verifications import TableVerification
 from tests.support.airflow_task import context
@@ -105,16 +105,16 @@ def test_a_key_that_the_form_lacks_is_refused_before_the_server_is_asked(file, o
         task.execute(run)
 
 
-def test_a_shard_is_verified_and_repaired_in_place_of_a_resync(file, monkeypatch):
+def test_the_rows_of_a_shard_are_read_again(file, monkeypatch):
     calls = []
     sync = SimpleNamespace(target=lambda name: SimpleNamespace(is_merged=name == "b1.s1"))
     monkeypatch.setattr(registered, "registered_sync", lambda *given: sync)
     report = EqualityReport("shop/*", "bin.000001:4", "2026", missing=1, written=1)
     monkeypatch.setattr(
-        shard_verification,
-        "ShardVerification",
-        lambda *given, limit: SimpleNamespace(verify=lambda repair: calls.append((*given, limit, repair)) or report),
+        shard_resync,
+        "ShardResync",
+        lambda *given, limit: SimpleNamespace(run=lambda: calls.append((*given, limit)) or report),
     )
     task = HudiResyncOperator(task_id="resync", server="shop", file=str(file))
     assert task.execute(context(table="b1.s1"))["written"] == 1
-    assert calls == [(sync, {"b1.s1"}, 0, True)]
+    assert calls == [(sync, {"b1.s1"}, 0)]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from hoodie.clock import SystemClock
 from hoodie.config.keys.memory import SPILL_FOLDER
-from hoodie.errors import HoodieError
+from hoodie.errors import HoodieError, SourceError
 from hoodie.services.inline import InlineServices
 from hoodie.view import TableState
 from hudi_services.sources.cdc.mysql.binlog.table_map import Code, LoggedColumn
@@ -27,7 +27,7 @@ from hudi_services.sources.cdc.mysql.columns import DeclaredTable, declared_tabl
 from hudi_services.sources.cdc.mysql.equality.chunks import digests, row_hash, server_sums
 from hudi_services.sources.cdc.mysql.equality.comparison import ComparedRows
 from hudi_services.sources.cdc.mysql.equality.proof import Proof, keep_proof
-from hudi_services.sources.cdc.mysql.equality.repair import write_differences
+from hudi_services.sources.cdc.mysql.equality.repair import write_differences, write_place
 from hudi_services.sources.cdc.mysql.equality.report import EqualityReport, Reporter, TableCounts
 from hudi_services.sources.cdc.mysql.equality.shard_sums import Layouts, ShardSums, layouts
 from hudi_services.sources.cdc.mysql.equality.shards import Shard, ShardRows, rows_by_table
@@ -49,6 +49,7 @@ class ShardComparison:
 
     `at` is the place of the transaction, `stored` the position that the state has. `left` are tables that are not compared, and
     why. No table begins once the time `is_over`. `limit` keys that differ are listed, with their `values` where asked for.
+    `reached` is the position that a repair gives the tables. None: they keep theirs.
     """
 
     target: TargetTable
@@ -60,12 +61,14 @@ class ShardComparison:
     is_over: Callable[[], bool] = lambda: False
     limit: int = 0
     values: bool = False
+    reached: StoredPosition | None = None
 
     def run(self, sources: tuple[TableSource, ...], *, repair: bool = False) -> EqualityReport:
         """Compare these tables, the first ones first. With `repair` write what differs, in one commit. `left` gets more tables.
 
         The Hudi table gets a proof if all its tables are equal. Raises PendingInstantError where others changed rows after the
-        state, and HoodieError where the lake cannot be read.
+        state, SourceError where tables with a new position have rows of one shared key, and HoodieError where the lake cannot be
+        read.
         """
         masks, is_whole = self.target.masks, {*self.left, *(source.full_name for source in sources)} >= self._names
         report = EqualityReport(self.target.source.source, self.at.position, _instant(self.state))
@@ -77,7 +80,8 @@ class ShardComparison:
             with layouts(rows, row_hash(self.connection)) as shared_layouts:
                 _Run(self, rows, shared_layouts, report, is_whole).run(repair=repair)
         report.left = dict(self.left)
-        if report.is_proof and report.tables.keys() == self._names:
+        is_of_moment = self.reached is None or self.reached.snapshot is None
+        if report.is_proof and is_of_moment and report.tables.keys() == self._names:
             now = SystemClock().now().isoformat()
             proof = Proof(report.source, self.at.position, self.at.log, report.instant, report.rows, now)
             keep_proof(self.state.storage, proof)
@@ -119,6 +123,9 @@ class _Run:
         chosen = self._chosen() if self.rows.keeps_values else None
         if chosen is None or chosen.any():
             self._compare(chosen, repair=repair)
+        elif repair and (after := self._after()) != self.comparison.stored:
+            target, comparison, schema = self.comparison.target, self.comparison, self.rows.schema
+            self.report.instant = write_place(target, schema, comparison.state, comparison.stored, after)
         if self.is_whole:
             known = self._known
             for name, count in sorted(self._others.items()):
@@ -132,9 +139,24 @@ class _Run:
         with tempfile.TemporaryDirectory(prefix="hoodie-verify-", dir=spill) as folder:
             compared = self._compared(chosen, Path(folder))
             self._note(compared)
-            if self.report.differing and repair:
-                stored = self.comparison.stored
-                write_differences(target, compared, self.report, self.comparison.state, None, stored, stored)
+            stored, after = self.comparison.stored, self._after()
+            if repair and (self.report.differing or after != stored):
+                write_differences(target, compared, self.report, self.comparison.state, None, stored, after)
+
+    def _after(self) -> StoredPosition:
+        """The position of the Hudi table after a repair."""
+        comparison, counts = self.comparison, self.report.tables
+        reached, stored = comparison.reached, comparison.stored
+        if reached is None:
+            return stored
+        compared = [shard.source for shard in self.rows.shards if shard.name in counts]
+        if comparison.target.shares_keys:
+            missing = {name for name in self._known if name in stored.tables} - {
+                source.full_name for source in compared
+            }
+            _check_shared(missing, sum(table.shared for table in counts.values()))
+        places = {source.full_name: replace(reached, source=source.source) for source in compared}
+        return comparison.target.joined(stored, places) if places else stored
 
     def _chosen(self) -> np.ndarray:
         """Compare checksums. Return the chunks that differ, for each table."""
@@ -246,6 +268,19 @@ class _Run:
 
     def _snapshot(self, shard: Shard) -> Snapshot:
         return Snapshot(shard.table, self.comparison.at.place, True, self.comparison.connection)
+
+
+def _check_shared(missing: Collection[str], rows: int) -> None:
+    """Raise SourceError where rows of shared keys would be lost, as tables that have them come to other places or lose theirs."""
+    if missing or rows:
+        raise SourceError(
+            "Tables of the server share keys, so they cannot get one new place",
+            found=f"no comparison of {', '.join(sorted(missing)):.200}"
+            if missing
+            else f"{rows:,} rows of one key in two tables",
+            fix="run again when each row is in one table and all tables are there. Until then `hudi-services cdc verify … "
+            "--repair` corrects the other rows",
+        )
 
 
 TIME_IS_OVER = "the time was over: the next run begins with it"

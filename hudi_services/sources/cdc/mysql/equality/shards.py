@@ -76,7 +76,9 @@ class ShardRows:
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns that are compared, with the types of the Hudi table, which hold the values of all shards."""
-        made = self._joined if self.keeps_values else self.columns.schema(self._joined)
+        if self.keeps_values:
+            return self._joined
+        made = self.columns.schema(self._joined)
         stored = self._table.stored_schema or pa.schema([])
         return pa.schema(
             [

@@ -222,5 +222,12 @@ def test_a_merged_table_is_verified_by_a_table_or_by_its_path(server, shop, tmp_
     code, report = run("verify", "--table", f"{name}.a", "--repair")
     assert (code, report["equal"], report["written"]) == (0, True, 1)
     assert run("verify", "--table", path)[0] == 0
-    assert f"cdc verify --table {path} --repair" in run("resync", "--table", f"{name}.a")[1]["fix"]
+    server.run(f"TRUNCATE {name}.a")
+    assert run("sync", "shop")[0] == 1
+    code, report = run("resync", "--table", f"shop.{name}.a")
+    assert (code, report["equal"], report["surplus"], list(report["tables"])) == (0, True, 3, [f"{name}.a"])
+    assert run("sync", "shop")[0] == 0
+    assert (run("resync", "--table", path)[1]["written"], run("verify", "--table", path)[0]) == (0, 0)
+    code, error = run("load", "--table", f"{name}.a")
+    assert f"cdc verify --table {path} --repair" in error["fix"]
     assert main(["cdc", "verify", "--table", path]) == 0
