@@ -33,6 +33,12 @@ def is_outage(error: BaseException) -> TypeGuard[OSError]:
     return isinstance(error, ConnectionError | TimeoutError) or number < 0 or number in _NUMBERS
 
 
+def store_code(error: OSError) -> str:
+    """S3's own word for an error."""
+    response = getattr(error.__cause__, "response", None) or {}
+    return str(response.get("Error", {}).get("Code", ""))
+
+
 def storage_error(error: BaseException, doing: str, place: str) -> StorageError | None:
     """The error that says what keeps the storage at `place` from being used: a missing right, or no answer. None for others."""
     if isinstance(error, StorageError):

@@ -12,6 +12,7 @@ from typing import Any
 from hoodie.errors import ConfigError
 from hoodie.storage.base import File
 from hoodie.storage.etag import TaggedStorage
+from hoodie.storage.outage import store_code
 
 # Metadata of an object: which call made it.
 _MAKER = "made-by"
@@ -59,7 +60,7 @@ class S3Storage(TaggedStorage):
             try:
                 self._fs.pipe_file(target, data, mode="create", Metadata={_MAKER: maker})
             except OSError as error:
-                if _code(error) in _CONFLICT and tried < _TRIES:
+                if store_code(error) in _CONFLICT and tried < _TRIES:
                     time.sleep(0.1 * tried)
                     continue
                 self._settle(target, maker, error)
@@ -129,10 +130,4 @@ class S3Storage(TaggedStorage):
 
 
 def _is_there(error: OSError) -> bool:
-    return isinstance(error, FileExistsError) or _code(error) in _EXISTS
-
-
-def _code(error: OSError) -> str:
-    """S3's own word for an error."""
-    response = getattr(error.__cause__, "response", None) or {}
-    return str(response.get("Error", {}).get("Code", ""))
+    return isinstance(error, FileExistsError) or store_code(error) in _EXISTS

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import os
+import time
 from typing import Any
 
 from botocore.exceptions import (
@@ -15,25 +18,45 @@ from botocore.exceptions import (
 from fsspec.asyn import sync
 from s3fs import S3FileSystem
 
-from hoodie.errors import ConfigError
+from hoodie.errors import ConfigError, StorageError
+from hoodie.storage.outage import store_code
 
 _NO_CREDENTIALS = (NoCredentialsError, PartialCredentialsError, ProfileNotFound, UnauthorizedSSOTokenError)
+_FIRST_S = 20.0
+"""Seconds for the first answer of an endpoint. botocore and s3fs each try five times, which takes minutes."""
+_SMALL = frozenset({"head_object", "list_objects_v2", "get_object"})  # requests that send nothing
+_ENDPOINT = "AWS_ENDPOINT_URL"
 
 
 class S3Client(S3FileSystem):  # type: ignore[misc]
     """s3fs, whose every request passes here; where it would raise an error of botocore's own, this raises an OSError.
 
-    Raises ConfigError when there are no credentials.
+    Raises ConfigError when there are no credentials, or no such bucket, and StorageError when the endpoint accepts the first
+    connection and does not answer.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self.exclusive: set[str] = set()  # buckets whose store was seen to refuse a second object of a key
+        self._answered = False
+        self._silent_until = 0.0  # by the monotonic clock: the next requests need not wait as long
         self.matching: set[str] = set()  # … and a replacement of an object that had changed
 
     async def _call_s3(self, method: str, *arguments: Any, **keywords: Any) -> Any:
         try:
-            return await super()._call_s3(method, *arguments, **keywords)
+            answer = await self._answer(method, arguments, keywords)
+            self._answered = True
+            return answer
+        except FileNotFoundError as error:
+            self._answered = True
+            bucket = keywords.get("Bucket")
+            if bucket and (method == "list_objects_v2" or store_code(error) == "NoSuchBucket"):
+                raise ConfigError(
+                    f"There is no bucket {bucket!r} at {self._endpoint}",
+                    found=f"{store_code(error) or error}",
+                    fix=f"make the bucket, or correct the path or {_ENDPOINT}. Nothing was created",
+                ) from error
+            raise
         except _NO_CREDENTIALS as error:
             raise ConfigError(
                 f"No credentials for the bucket {keywords.get('Bucket', '')}".rstrip(),
@@ -42,6 +65,32 @@ class S3Client(S3FileSystem):  # type: ignore[misc]
             ) from error
         except BotoCoreError as error:
             raise OSError(errno.EIO, str(error)) from error
+
+    async def _answer(self, method: str, arguments: Any, keywords: Any) -> Any:
+        """The answer to a request. Before the first one of the endpoint, for no longer than a user waits."""
+        request = super()._call_s3(method, *arguments, **keywords)
+        if self._answered or method not in _SMALL:
+            return await request
+        if time.monotonic() < self._silent_until:
+            request.close()
+            raise self._silent()
+        try:
+            return await asyncio.wait_for(request, _FIRST_S)
+        except TimeoutError as error:
+            self._silent_until = time.monotonic() + _FIRST_S
+            raise self._silent() from error
+
+    def _silent(self) -> StorageError:
+        return StorageError(
+            f"The storage at {self._endpoint} does not answer",
+            found=f"no answer to the first request within {_FIRST_S:.0f} s",
+            fix=f"look whether it runs, and whether {_ENDPOINT} and a proxy are right, then try again; nothing was changed",
+        )
+
+    @property
+    def _endpoint(self) -> str:
+        client = getattr(self, "_s3", None)
+        return str(client.meta.endpoint_url) if client is not None else os.environ.get(_ENDPOINT, "the endpoint of AWS")
 
     def read_tagged(self, path: str) -> tuple[bytes, str]:
         """An object's content with its entity tag, from one answer. Raises FileNotFoundError."""

@@ -171,9 +171,9 @@ def test_a_store_that_ignores_the_condition_is_refused(s3):
 def test_no_bucket_is_made(s3):
     """A misspelt URL must not become a bucket."""
     storage = open_storage("s3://not-a-bucket-of-ours/t")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ConfigError, match="There is no bucket 'not-a-bucket-of-ours'"):
         storage.create("x", b"1")
-    with pytest.raises(FileNotFoundError), storage.open_output("y") as sink:
+    with pytest.raises((ConfigError, FileNotFoundError), match="bucket"), storage.open_output("y") as sink:
         sink.write(b"1")
     assert not s3.files().exists("not-a-bucket-of-ours")
 
