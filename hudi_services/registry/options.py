@@ -11,7 +11,6 @@ from hoodie.config.key import ConfigKey, resolve
 from hoodie.config.keys.concurrency import COMMON_KEYS
 from hoodie.config.keys.table import (
     CREATE_KEYS,
-    NAME,
     ORDERING_FIELDS,
     PARTITION_FIELDS,
     RECORD_KEY_FIELDS,
@@ -22,9 +21,9 @@ from hoodie.config.service_options import check_option, declared
 from hoodie.errors import ConfigError
 from hudi_services.services.entries import ENTRIES, Entries
 
-# These have a key of their own in the registry: saying them twice would let the two contradict each other.
+# These have a key of their own in the registry: saying them twice would let the two contradict each other. The name of an entry
+# may differ from that of its table, as of a copy.
 _OWN: dict[ConfigKey[Any], str] = {
-    NAME: "name",
     RECORD_KEY_FIELDS: "keys.record_key",
     PARTITION_FIELDS: "keys.partition_by",
     ORDERING_FIELDS: "keys.ordering",

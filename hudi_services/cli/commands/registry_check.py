@@ -11,6 +11,8 @@ from typing import Any
 import click
 
 from hoodie.display import counted
+from hoodie.errors import HoodieError
+from hoodie.model.place import is_local
 from hudi_services.cli.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.entry.alert_rules import told_of, warnings
 from hudi_services.entry.alerts import Alerts
@@ -140,8 +142,22 @@ def _line(table: Table, today: date, entries: Entries) -> TableLine:
         table.version,
         table.source.shown if table.source is not None else None,
         [_service(table, when, entry_named(when.service, entries)) for when in services_of(table, entries, today)],
-        [warning for entry in entries for warning in entry.section.warnings(table)],
+        [*(warning for entry in entries for warning in entry.section.warnings(table)), *_contradictions(table)],
     )
+
+
+def _contradictions(table: Table) -> list[str]:
+    """The keys of an entry that differ from its table on this machine, in words. A check waits for no other storage."""
+    if not table.filled_here or not is_local(table.base_path):
+        return []
+    from hudi_services.entry.table_choice import ChosenTable  # they load Arrow
+    from hudi_services.entry.table_contradictions import entry_contradictions
+    from hudi_services.operations.inspect.table_look import look_at
+
+    try:
+        return list(map(str, entry_contradictions(table, look_at(ChosenTable(table.base_path)).state)))
+    except (HoodieError, OSError):  # no table yet, or one of which `advise` says what is wrong
+        return []
 
 
 def _service(table: Table, when: When, entry: ServiceEntry[Any]) -> ServiceLine:

@@ -14,7 +14,9 @@ from hoodie.config import own_options
 from hoodie.doctor.catalogue import UNREADABLE
 from hoodie.errors import HoodieError
 from hoodie.services.ttl.service import TTL
+from hudi_services.entry.table import Table
 from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.entry.table_contradictions import entry_contradictions
 from hudi_services.entry.target import Target
 from hudi_services.operations.advice.estimate import estimate, samples_of
 from hudi_services.operations.advice.facts import Damage, LastRun, TableFacts, Work
@@ -99,10 +101,14 @@ def look_facts(look: Look, table_values: Mapping[str, Any], request: Request, en
         runs=tuple(_last_runs(runs)) if runs is not None else (),
         idle_load=idle_load(entry, facts, runs, entries) if entry is not None else None,
         looked=(*facts.looked, *(("the history of 30 days",) if runs is not None else ())),
-        warnings=tuple(warning for service_entry in entries for warning in service_entry.section.warnings(entry))
-        if entry is not None
-        else (),
+        warnings=_warnings(entry, look, entries) if entry is not None else (),
     )
+
+
+def _warnings(entry: Table, look: Look, entries: Entries) -> tuple[str, ...]:
+    """Settings of the entry that are probably not meant, and those that contradict the table."""
+    hardly_meant = (warning for service_entry in entries for warning in service_entry.section.warnings(entry))
+    return (*hardly_meant, *map(str, entry_contradictions(entry, look.state)))
 
 
 def with_source(facts: TableFacts, look: Look) -> TableFacts:

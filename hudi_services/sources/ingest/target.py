@@ -27,6 +27,7 @@ from hoodie.transaction.create import create_table, is_left_behind, never_commit
 from hoodie.transaction.locks import Locking
 from hoodie.view import TableState
 from hoodie.write.plan import WritePlan
+from hudi_services.entry.table_contradictions import option_contradictions
 
 FIRST_LOAD = {"hudi_services.created.by": "ingest"}
 """The mark, among the table's properties. It means nothing once there is a commit."""
@@ -160,8 +161,15 @@ def check_still_new(state: TableState, properties: TableProperties) -> None:
 
 
 def check_same(state: TableState, options: Options) -> None:
-    """Options that shape a table cannot change it later. Raises ConfigError naming the first that differs."""
+    """Options that shape a table cannot change it later. Raises ConfigError naming the first that differs, by its key of the
+    registry if it has one."""
     try:
+        for wrong in option_contradictions(options, state.properties):
+            raise ConfigError(
+                f"{wrong.key} ({wrong.option}) contradicts the table {state.properties.name}",
+                found=f"{wrong.declared!r} is asked for, the table has {wrong.stored!r}",
+                fix=f"write `{wrong.line}` in the entry of the registry, or load into a new table",
+            )
         with_keygen_options(state.properties, options)
         check_same_table(state.properties, options)
     except ConfigError as error:

@@ -34,6 +34,12 @@ def identity(path: str) -> str:
         return local
 
 
+def is_local(path: str) -> bool:
+    """True for a path on this machine, also as a `file:` URL. A folder may be named `a:b`: a scheme has two slashes after it."""
+    path = _WITHOUT_HOST.sub(r"\1:///", path)
+    return "://" not in path or path.startswith(("file:", "local:"))
+
+
 def same_table(path: str, other: str) -> bool:
     """True when two base paths are those of one table."""
     return path == other or identity(path) == identity(other)
