@@ -9,6 +9,8 @@ from itertools import starmap
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from hoodie.sql.untyped_values import is_untyped
+
 _COMPARED = "__HOODIE_COMPARED"  # in large letters, as sqlglot writes functions
 _GROUPED = f"{_COMPARED}_OF_ROWS"
 _REFUSED = "error('a whole number is compared with a text of another one: write it without quotes')"
@@ -54,7 +56,7 @@ MACROS = (
     f"CREATE MACRO {_GROUPED}(x) AS CASE WHEN regexp_matches(typeof(x), 'INT') THEN {_REFUSED} ELSE x END",
 )
 """For sides of a comparison: DuckDB rounds the text '1.5' to the type of the other side, where Spark raises an error.
-DuckDB does not know the type of aggregates and windows in time: they have the second."""
+DuckDB does not know the type of some values in time (`is_untyped`): they have the second."""
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 _NUMBER = re.compile(r"\s*[+-]?(0[xb][0-9a-f_]+|[0-9_]*\.?[0-9_]*(e[+-]?[0-9]+)?)\s*", re.IGNORECASE)
 """Texts that DuckDB reads as numbers."""
@@ -86,7 +88,7 @@ def exact_comparison(node: exp.Expression) -> None:
     if any(_is_no_whole_number(side) for side in sides):
         for side in sides:
             if not isinstance(side, exp.Literal | exp.Null):
-                macro = _GROUPED if side.find(exp.AggFunc, exp.Window) else _COMPARED
+                macro = _GROUPED if is_untyped(side) else _COMPARED
                 side.replace(exp.Anonymous(this=macro, expressions=[side.copy()]))
 
 
@@ -141,13 +143,13 @@ def _exact_list(node: exp.In) -> bool:
     if not numbers or isinstance(node.this, exp.Literal | exp.Struct | exp.Array | exp.Tuple):
         return False
     macro = _EQUAL_OF_LIST if all(number.is_int for number in numbers) else _EQUAL_OF_FLOATS
-    suffix = "_OF_ROWS" if node.this.find(exp.AggFunc, exp.Window) else ""
+    suffix = "_OF_ROWS" if is_untyped(node.this) else ""
     node.set("this", exp.Anonymous(this=macro + suffix, expressions=[node.this.copy()]))
     return True
 
 
 def _equality(left: exp.Expression, right: exp.Expression) -> exp.Expression:
-    of_rows = any(side.find(exp.AggFunc, exp.Window) for side in (left, right))
+    of_rows = any(is_untyped(side) for side in (left, right))
     return exp.Anonymous(this=_EQUAL_OF_ROWS if of_rows else _EQUAL, expressions=[left.copy(), right.copy()])
 
 

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from hoodie.sql.untyped_values import is_untyped
+
 CONDITION = "__HOODIE_CONDITION"  # in large letters, as sqlglot writes functions
 _GROUPED = f"{CONDITION}_OF_ROWS"
 MACROS = (
     f"CREATE MACRO {CONDITION}(x BOOLEAN) AS x",
     f"""CREATE MACRO {_GROUPED}(x) AS CASE WHEN typeof(x) IN ('BOOLEAN', '"NULL"') THEN x ELSE error('{CONDITION}') END""",
 )
-"""DuckDB does not bind the first for another type. It does for aggregates and windows, so that these have the second."""
+"""DuckDB does not bind the first for another type. It does for values of which it knows no type in time (`is_untyped`).
+These have the second."""
 _BOOLEAN = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean, exp.Null)
 
 
@@ -23,7 +26,7 @@ def check_conditions(tree: exp.Expression) -> None:
         for condition in list(_conditions(node)):
             inner = condition.unnest()
             if not isinstance(inner, _BOOLEAN):
-                macro = _GROUPED if inner.find(exp.AggFunc, exp.Window) else CONDITION
+                macro = _GROUPED if is_untyped(inner) else CONDITION
                 condition.replace(exp.Anonymous(this=macro, expressions=[condition.copy()]))
 
 

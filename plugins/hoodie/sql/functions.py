@@ -8,6 +8,8 @@ from collections.abc import Callable
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from hoodie.sql.untyped_values import is_untyped
+
 _CONTAINS, _POSITION, _SUBSTRING = "__hoodie_contains", "__hoodie_position", "__hoodie_substring"
 _GET, _MILLIS, _REVERSE = "__hoodie_get", "__hoodie_millis", "__hoodie_reverse"
 _POWER, _SEQUENCE = "__hoodie_power", "__hoodie_sequence"
@@ -32,6 +34,7 @@ MACROS = (
     f"CREATE MACRO {_UNIX_SECONDS}(x) AS (epoch_us(x) - (epoch_us(x) % 1000000 + 1000000) % 1000000) // 1000000",
     f"CREATE MACRO {_MEASURED}(x TIMESTAMP) AS {_NO_MEASURE}, (x TIMESTAMPTZ) AS {_NO_MEASURE}, "
     f"(x DATE) AS {_NO_MEASURE}, (x) AS x",
+    f"CREATE MACRO {_MEASURED}_of_rows(x) AS CASE WHEN regexp_matches(typeof(x), '^(DATE|TIME)') THEN {_NO_MEASURE} ELSE x END",
     f"CREATE MACRO {_INTEGRAL}(x DOUBLE) AS {_NO_INTEGER}, (x DECIMAL(38, 10)) AS {_NO_INTEGER}, (x BIGINT) AS x, (x) AS x",
     f"CREATE MACRO {_INTEGRAL}_alone(x BIGINT) AS x, (x) AS {_NO_INTEGER}",
     f"CREATE MACRO {_PART}(s, d, n) AS CASE WHEN n = 0 AND s IS NOT NULL AND d IS NOT NULL "
@@ -247,7 +250,7 @@ def _for_all(node: exp.Anonymous) -> None:
 
 
 def _reverse(node: exp.Reverse) -> None:
-    if not node.find(exp.AggFunc, exp.Window):  # DuckDB takes each for a text where it chooses a macro
+    if not is_untyped(node):  # DuckDB takes each for a text where it chooses a macro
         node.replace(_call(_REVERSE, node.this))
 
 
@@ -259,8 +262,8 @@ def _percentile(node: exp.Quantile) -> None:
 
 def _average(node: exp.Avg) -> None:
     value = node.this
-    if not isinstance(value, exp.Distinct) and not value.find(exp.AggFunc, exp.Window):
-        node.set("this", _call(_MEASURED, value))
+    if not isinstance(value, exp.Distinct):
+        node.set("this", _call(f"{_MEASURED}_of_rows" if is_untyped(value) else _MEASURED, value))
 
 
 def _as_double(node: exp.Median) -> None:

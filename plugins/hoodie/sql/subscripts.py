@@ -5,7 +5,8 @@ In Spark it has number 0 in `x[i]`, and 1 in `element_at`, for which number 0 is
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.errors import UnsupportedError
+
+from hoodie.sql.untyped_values import is_untyped
 
 _PLACE = "__HOODIE_PLACE"  # in large letters, as sqlglot writes functions
 _COUNTED = "CASE WHEN is_map THEN i WHEN i >= 0 THEN i + 1 END"
@@ -14,20 +15,22 @@ _ZERO = "CASE WHEN NOT is_map AND i = 0 THEN error('element_at counts from 1, no
 _MISSING = (
     "WHEN NOT is_map AND abs(i) > n THEN error('the array has no element ' || i || ': write try_element_at for null') "
 )
+_ELEMENTS = ((_NUMBERED, _ZERO + _MISSING), (_TRIED, _ZERO))
 MACROS = (
     *(
         f"CREATE MACRO {name}(i BIGINT, is_map, n) AS {text} ELSE i END, (i HUGEINT, is_map, n) AS {text} ELSE i END, "
         "(i, is_map, n) AS i"
-        for name, text in ((_NUMBERED, _ZERO + _MISSING), (_TRIED, _ZERO))
+        for name, text in _ELEMENTS
     ),
+    *(f"CREATE MACRO {name}_OF_ROWS(i, is_map, n) AS {text} ELSE i END" for name, text in _ELEMENTS),
     f"CREATE MACRO {_PLACE}(i BIGINT, is_map) AS {_COUNTED}, (i HUGEINT, is_map) AS {_COUNTED}, (i, is_map) AS i",
+    f"CREATE MACRO {_PLACE}_OF_ROWS(i, is_map) AS {_COUNTED}",
 )
 """Functions that the texts call. Numbers are keys of a map: those stay. An array has no element below 0."""
 
 
 def element_place(node: exp.Expression) -> None:
-    """Let `x[i]` name the element that it names in Spark. Raises UnsupportedError for an aggregate or window as `i`, of which
-    DuckDB knows no type in time."""
+    """Let `x[i]` name the element that it names in Spark."""
     if not isinstance(node, exp.Bracket) or len(node.expressions) != 1:
         return
     place = node.expressions[0]
@@ -35,15 +38,14 @@ def element_place(node: exp.Expression) -> None:
     if isinstance(place, exp.Literal) and place.is_string:
         node.set("offset", None)
         return
-    if place.find(exp.AggFunc, exp.Window):
-        raise UnsupportedError("x[i] by an aggregate: compute it in a query around this one")
     kind = exp.Anonymous(this="typeof", expressions=[node.this.copy()])
     is_map = exp.Like(this=kind, expression=exp.Literal.string("MAP(%"))
     arguments = [place.copy(), is_map]
+    suffix = "_OF_ROWS" if is_untyped(place) else ""
     if offset is None:
-        node.set("expressions", [exp.Anonymous(this=_PLACE, expressions=arguments)])
+        node.set("expressions", [exp.Anonymous(this=_PLACE + suffix, expressions=arguments)])
         return
     macro = _TRIED if node.args.get("safe") else _NUMBERED
     size = exp.Anonymous(this="cardinality", expressions=[node.this.copy()])
     node.set("offset", None)
-    node.set("expressions", [exp.Anonymous(this=macro, expressions=[*arguments, size])])
+    node.set("expressions", [exp.Anonymous(this=macro + suffix, expressions=[*arguments, size])])

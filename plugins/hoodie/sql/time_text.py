@@ -6,7 +6,10 @@ import re
 
 from sqlglot import exp
 
+from hoodie.sql.untyped_values import is_untyped
+
 _DAY_TEXT, _TIME_TEXT = "__hoodie_day_text", "__hoodie_time_text"
+_OF_ROWS = "_of_rows"
 _DAY = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _BEGINNINGS = ((r"\s*([0-9]{4})\s*", r"\1-01-01"), (r"\s*([0-9]{4}-[0-9]{1,2})\s*", r"\1-01"))
 _LONG_DAY = "[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2}"
@@ -29,7 +32,20 @@ def _macro(name: str, forms: tuple[tuple[str, str], ...]) -> str:
     return f"CREATE MACRO {name}(x VARCHAR) AS CASE {cases} END, (x) AS x"
 
 
-MACROS = (_macro(_DAY_TEXT, _DAYS), _macro(_TIME_TEXT, _TIMES))
+def _macro_of_rows(name: str) -> str:
+    """For values of which DuckDB knows no type in time: it reads the texts of its own times again."""
+    return (
+        f"CREATE MACRO {name}{_OF_ROWS}(x) AS CASE WHEN typeof(x) = 'VARCHAR' THEN {name}(CAST(x AS VARCHAR)) "
+        "ELSE CAST(x AS VARCHAR) END"
+    )
+
+
+MACROS = (
+    _macro(_DAY_TEXT, _DAYS),
+    _macro(_TIME_TEXT, _TIMES),
+    _macro_of_rows(_DAY_TEXT),
+    _macro_of_rows(_TIME_TEXT),
+)
 """Functions that the texts call."""
 
 
@@ -46,16 +62,15 @@ def complete_time(node: exp.Expression) -> None:
         return
     text = node.this
     if not isinstance(text, exp.Literal):
-        if text.find(exp.AggFunc, exp.Window):  # DuckDB takes every aggregate for a text where a macro wants one
-            return
-        node.set("this", exp.Anonymous(this=macro, expressions=[text.copy()]))
+        suffix = _OF_ROWS if is_untyped(text) else ""
+        node.set("this", exp.Anonymous(this=macro + suffix, expressions=[text.copy()]))
     elif text.is_string:
         node.set("this", _completed(text.name, forms))
 
 
 def without_completion(node: exp.Expression) -> exp.Expression:
     """Return what was a part of the statement before `complete_time`."""
-    added = isinstance(node, exp.Anonymous) and node.this in (_DAY_TEXT, _TIME_TEXT)
+    added = isinstance(node, exp.Anonymous) and str(node.this).removesuffix(_OF_ROWS) in (_DAY_TEXT, _TIME_TEXT)
     return node.expressions[0] if added else node
 
 

@@ -8,6 +8,7 @@ from datetime import date
 import pytest
 from sqlglot import exp
 
+from hoodie.errors import SqlError
 from hoodie.sql import connect
 from hoodie.sql.parse import parsed
 from hoodie.sql.untyped_values import is_untyped, mark_aliases
@@ -34,9 +35,31 @@ def connection(tmp_path_factory):
     ("select row_number() over (order by a) as r, cast(r as string) from v order by r", [(1, "1"), (2, "2")]),
     ("select cast(a as int) as a, cast(a as string) from v order by n", [(1, "1"), (2, "2")]),
     ("select -n as a, (select max(cast(a as int)) from v) from v order by n", [(-1, 2), (-2, 2)]),
+    ("select max(n) as m, m = '2', m in (1, 2), max(a) as t, t > '1.5' from v", [(2, True, True, "2", True)]),
+    ("select n - 1 as c, array(5, 6, 7)[c], element_at(array(5, 6), n * 1) from v order by n", [(0, 5, 5), (1, 6, 6)]),
+    ("select array(5, 6, 7)[max(n)], map(1, 'x', 2, 'y')[max(n)] from v", [(7, "y")]),
+    ("select n * 1 as c, avg(c), sum(if(c > 1, 1, 0)) from v group by c order by c", [(1, 1.0, 0), (2, 2.0, 1)]),
+    ("select max(b) as c, if(c, 1, 2), not c from (select n > 1 as b from v)", [(True, 1, False)]),
+    ("select cast(max(y) as date), max(y) as c, to_date(c), cast(max(d) as date) from (select '2024' as y, d from v)",
+     [(date(2024, 1, 1), "2024", date(2024, 1, 1), date(2020, 2, 29))]),
+    ("select trim(a) as c, reverse(c) from v order by c", [("1", "1"), ("2", "2")]),
 ])  # fmt: skip
 def test_what_a_select_computes_is_cast_by_its_name(connection, query, rows):
     assert connection.sql(query).rows() == rows
+
+
+@pytest.mark.parametrize("query", [
+    "select n + 0 as c, if(c, 1, 2) from v",
+    "select n, count(*) as k from v group by n having k",
+    "select max(n) as m, m = '1.5' from v",
+    "select max(n) as m, m > '1.5' from v",
+    "select sort_array(array(n, 2)) as c, reverse(c) from v",
+    "select date_add(d, 1) as c, avg(c) from v group by c",
+    "select n * 1.0 as c, array(5, 6)[c] from v",
+])  # fmt: skip
+def test_what_spark_refuses_is_refused_by_its_name(connection, query):
+    with pytest.raises(SqlError):
+        connection.sql(query).rows()
 
 
 def test_columns_of_tables_keep_their_types():
