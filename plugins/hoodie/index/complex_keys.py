@@ -62,14 +62,14 @@ def bare_key(state: TableState) -> str | None:
 def bare_key_of(state: TableState, slices: Sequence[FileSlice]) -> str | None:
     """A stored key of these slices without the column's name; None for a table that version 9 created, whose keys have it.
 
-    Opens the base file of each slice, or its first log, once a process.
+    Opens each file of the slices once a process: a writer of another release may have added a log.
     """
     if state.properties.initial_version == "9" or not _has_names(state):
         return None
     if len(_with_names) > _REMEMBERED:
         _with_names.clear()
     base_path = state.storage.base_path
-    paths = [path for file_slice in slices for path in file_slice.paths[:1] if (base_path, path) not in _with_names]
+    paths = [path for file_slice in slices for path in file_slice.paths if (base_path, path) not in _with_names]
     with ThreadPoolExecutor(_READERS) as pool:
         for path, keys in zip(paths, pool.map(partial(_some_keys, state), paths), strict=True):
             bare = _bare(state, keys)

@@ -71,6 +71,19 @@ def test_bare_keys_behind_a_newer_file_of_keys_with_names(tmp_path, kind, option
     assert {"a", "b"} < set(content(table))
 
 
+@pytest.mark.parametrize("operation", ["upsert", "insert", "delete"])
+def test_bare_keys_in_a_log_above_keys_with_names(tmp_path, operation):
+    """A bucket index puts the row of a new key into a log of its file group."""
+    one = {**BUCKET, "hoodie.bucket.index.num.buckets": "1"}
+    table = create(tmp_path, **{"hoodie.table.type": "MERGE_ON_READ"})
+    for key, partition in (("id:a", "p"), ("a", "p"), ("id:c", "q")):
+        table.write(batch([(key, partition, 1, 1)]), "upsert", one)
+    table = of_complex_keys(tmp_path, upgraded=True)
+    with pytest.raises(UnsupportedTableError, match="key 'a'"):
+        table.write(ROWS, operation, one)
+    assert "bare-keys" in {finding.check for finding in table.diagnose().findings}
+
+
 def test_a_table_of_keys_with_names_is_written_on(tmp_path):
     create(tmp_path)
     table = of_complex_keys(tmp_path)
