@@ -17,6 +17,7 @@ COLUMNS = (
     catalog_column("v", "varchar", "varchar(9)", 9, None, None, None),
     catalog_column("b", "varbinary", "varbinary(9)", 9, None, None, None),
     catalog_column("at", "datetime", "datetime", None, None, None, 0),
+    catalog_column("z", "timestamp", "timestamp", None, None, None, 0),
     catalog_column("f", "double", "double", None, 22, None, None),
 )
 TABLE = DeclaredTable("q", "t", COLUMNS, ("id",), {})
@@ -40,6 +41,30 @@ def condition(where, source="s.q.t"):
         ("d = DATE '2026-01-02' AND id BETWEEN 1 AND 3", "`d` = DATE'2026-01-02' AND `id` BETWEEN 1 AND 3"),
         ("id IS NULL AND d IS NOT NULL AND v = 'a-b'", "`id` IS NULL AND `d` IS NOT NULL AND `v` = 'a-b'"),
         ("v IN ('a', 'b') AND length(v) > 1 AND id < 9", "`v` IN ('a', 'b') AND `id` < 9"),
+        ("id > 5 OR v = 'a'", "(`id` > 5 OR `v` = 'a')"),
+        ("(id > 5 AND length(v) > 1 OR d < '2026-01-02') AND f = 1", "(`id` > 5 OR `d` < DATE'2026-01-02')"),
+        ("NOT id = 5 AND NOT (d > '2026-01-02')", "`id` <> 5 AND `d` <= DATE'2026-01-02'"),
+        ("NOT (id > 5 AND (amount < 1 OR v <> 'a'))", "(`id` <= 5 OR `Amount` >= 1 AND `v` = 'a')"),
+        ("NOT (v > 'a' OR id > 5)", "`id` <= 5"),
+        (
+            "id NOT IN (1, 2) AND d NOT BETWEEN '2026-01-01' AND '2026-01-02'",
+            "`id` NOT IN (1, 2) AND `d` NOT BETWEEN DATE'2026-01-01' AND DATE'2026-01-02'",
+        ),
+        (
+            "NOT (NOT id IS NULL) AND NOT (v IS NULL OR at IS NULL)",
+            "`id` IS NULL AND `v` IS NOT NULL AND `at` IS NOT NULL",
+        ),
+        ("at > '2026-01-02'", "`at` >= TIMESTAMP'2026-01-01 00:00:00.000000'"),
+        ("NOT z >= TIMESTAMP '2026-01-02 10:00:00.5'", "`z` <= TIMESTAMP'2026-01-03 10:00:00.500000'"),
+        (
+            "at = DATE '2026-01-02' OR at IN ('2026-02-02 01:02:03')",
+            "(`at` BETWEEN TIMESTAMP'2026-01-01 00:00:00.000000' AND TIMESTAMP'2026-01-03 00:00:00.000000' OR "
+            "(`at` BETWEEN TIMESTAMP'2026-02-01 01:02:03.000000' AND TIMESTAMP'2026-02-03 01:02:03.000000'))",
+        ),
+        (
+            "z BETWEEN '2026-01-02' AND '2026-01-04'",
+            "`z` >= TIMESTAMP'2026-01-01 00:00:00.000000' AND `z` <= TIMESTAMP'2026-01-05 00:00:00.000000'",
+        ),
     ],
 )
 def test_conditions_of_the_server(where, expected):
@@ -49,8 +74,26 @@ def test_conditions_of_the_server(where, expected):
 @pytest.mark.parametrize(
     "where",
     [
-        "id > 5 OR v = 'a'",
-        "NOT id = 5",
+        "id > 5 OR v > 'a'",
+        "id > 5 OR length(v) > 1",
+        "NOT (id > 5 AND v = 'a')",  # a collation may take another text for 'a'
+        "NOT v = 'a'",
+        "v NOT IN ('a')",
+        "NOT (d IS NOT NULL)",
+        "NOT (id = 5 IS NULL)",
+        "id > 5 IS TRUE",
+        "at <> '2026-01-02'",
+        "NOT at = '2026-01-02'",
+        "at NOT IN ('2026-01-02')",
+        "at NOT BETWEEN '2026-01-01' AND '2026-01-02'",
+        "at IN ('2026-01-02', now())",
+        "at > '2026-01-02T00:00:00'",
+        "z > '2026-01-02 00:00:00+01:00'",
+        "z > '2026-01-02 24:00:00'",
+        "z > '0999-01-02 00:00:00'",
+        "z > DATE '2026-01-02 10:00:00'",
+        "z > 20260102",
+        "at IS NULL",
         "id = '5'",
         "id > 1.5",
         "id > 1e3",
@@ -71,7 +114,6 @@ def test_conditions_of_the_server(where, expected):
         "v IS NULL",
         "v = DATE '2026-01-02'",
         "b = 'a'",
-        "at > '2026-01-02'",
         "f = 1",
         "id <=> NULL",
         "id IN (SELECT 1)",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from hoodie.errors import HoodieError
@@ -65,45 +67,110 @@ def test_names_that_lead_nowhere_and_large_tables_are_refused(db, monkeypatch):
 
 
 HARD = """
-CREATE TABLE queried.hard (id INT PRIMARY KEY, n BIGINT, m DECIMAL(9,2), d DATE, v VARCHAR(9), c CHAR(9) CHARSET latin1)
+CREATE TABLE queried.hard (id INT PRIMARY KEY, n BIGINT, m DECIMAL(9,2), d DATE, v VARCHAR(9), c CHAR(9) CHARSET latin1,
+t DATETIME(6) DEFAULT '2026-01-02', z TIMESTAMP(6) NULL DEFAULT '2026-01-02')
 """
 ROWS = """
-INSERT INTO queried.hard VALUES (1, -5, 1.50, '2026-01-01', 'a', 'a'), (2, NULL, NULL, '0000-00-00', 'A', 'A '),
+INSERT INTO queried.hard (id, n, m, d, v, c) VALUES (1, -5, 1.50, '2026-01-01', 'a', 'a'),
+(2, NULL, NULL, '0000-00-00', 'A', 'A '),
 (3, 9007199254740993, 1.49, NULL, 'a ', 'a '), (4, 0, 0, '2026-01-02', NULL, NULL), (5, 5, -1.50, '0000-00-00', '', '')
 """
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "select * from {} where id > 2 and n is null",
-        "select id, v from {} where n = 9007199254740992 or n = 9007199254740993",
-        "select id from {} where n = 9007199254740993",
-        "select id, m from {} where m >= 1.5",
-        "select id from {} where m in (1.49, -1.5)",
-        "select id from {} where d < '2026-01-02'",
-        "select id from {} where d <> date '2026-01-01'",
-        "select id from {} where d is null",
-        "select id from {} where d is not null",
-        "select id, v from {} where v = 'a'",
-        "select id, c from {} where c in ('a', 'A')",
-        "select id from {} where v <> 'a'",
-        "select count(*), count(v) from {} where n between -5 and 5",
-        "select count(*) from {}",
-        "select o.id, s.id from own o full join {} s on s.id = o.id where s.n = 5 or s.id is null",
-        "select o.id, s.id from own o left join {} s on s.id = o.id and s.n = 5 where s.id is null",
-        "select s.id, o.id from {} s left join own o on s.id = o.id where s.n is null and s.id in (2, 3)",
-    ],
-)
-def test_the_server_leaves_out_only_rows_that_the_query_would(db, server, query, monkeypatch):
-    server.run("SET SESSION sql_mode = ''", "DROP TABLE IF EXISTS queried.hard", HARD, ROWS)
-    pushed = sorted(db.sql(query.format("shop.queried.hard")).rows(), key=str)
+QUERIES = [
+    "select * from {} where id > 2 and n is null",
+    "select id, v from {} where n = 9007199254740992 or n = 9007199254740993",
+    "select id from {} where n = 9007199254740993",
+    "select id, m from {} where m >= 1.5",
+    "select id from {} where m in (1.49, -1.5)",
+    "select id from {} where d < '2026-01-02'",
+    "select id from {} where d <> date '2026-01-01'",
+    "select id from {} where d is null",
+    "select id from {} where d is not null",
+    "select id, v from {} where v = 'a'",
+    "select id, c from {} where c in ('a', 'A')",
+    "select id from {} where v <> 'a'",
+    "select count(*), count(v) from {} where n between -5 and 5",
+    "select count(*) from {}",
+    "select id from {} where v = 'a' or n = 5 or d = '2026-01-02'",
+    "select id from {} where not (v = 'a' or n > 0)",
+    "select id from {} where not (d < '2026-01-02' and n = -5)",
+    "select id from {} where not v <> 'a' or id not in (1, 2, 3)",
+    "select id from {} where n not between -5 and 4 or m is null",
+    "select id from {} where not (n > 0 or d > '2025-01-01')",
+    "select id from {} where t > '2026-01-02'",
+    "select id from {} where t >= '2026-01-02' or z >= '2026-01-02'",
+    "select id from {} where t = '2026-01-02 00:00:00.5' or z = timestamp '2026-01-02 23:59:59'",
+    "select id from {} where not t <= '2026-01-01 23:59:59.999999' and not z < date '2026-01-02'",
+    "select id from {} where z between '2026-01-02' and '2026-01-03' and t in ('2026-01-02', '2026-01-03')",
+    "select id from {} where t < '2026-01-02' or z < '2026-01-02'",
+    "select o.id, s.id from own o full join {} s on s.id = o.id where s.n = 5 or s.id is null",
+    "select o.id, s.id from own o left join {} s on s.id = o.id and s.n = 5 where s.id is null",
+    "select s.id, o.id from {} s left join own o on s.id = o.id where s.n is null and s.id in (2, 3)",
+]
+
+
+@pytest.fixture
+def hard(db, server, monkeypatch):
+    """Return the rows of a query with conditions at the server, and without them."""
+    times = ("2026-01-02 00:00:00.5", "0000-00-00", "2026-01-01 23:59:59.999999", "2026-01-03", "2026-01-02 23:59:59")
+    server.run(
+        "SET SESSION sql_mode = '', time_zone = '+05:00'",
+        "DROP TABLE IF EXISTS queried.hard",
+        HARD,
+        ROWS,
+        *(f"UPDATE queried.hard SET t = '{time}', z = '{time}' WHERE id = {id}" for id, time in enumerate(times, 1)),
+    )
 
     def everything(_query, _table, declared):
         return ServerQuery(declared.columns, "")
 
-    monkeypatch.setattr(catalog_queries, "server_query", everything)
-    assert pushed == sorted(db.sql(query.format("shop.queried.hard")).rows(), key=str)
+    def both(query):
+        pushed = sorted(db.sql(query.format("shop.queried.hard")).rows(), key=str)
+        with monkeypatch.context() as patch:
+            patch.setattr(catalog_queries, "server_query", everything)
+            return pushed, sorted(db.sql(query.format("shop.queried.hard")).rows(), key=str)
+
+    return both
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_server_leaves_out_only_rows_that_the_query_would(hard, query):
+    pushed, all_rows = hard(query)
+    assert pushed == all_rows
+
+
+def test_random_conditions(hard):
+    draw = random.Random(33)
+    values = {
+        "n": ("-5", "0", "5", "9007199254740993"),
+        "m": ("1.5", "1.49", "-1.50", "0"),
+        "d": ("'2026-01-01'", "date '2026-01-02'"),
+        "v": ("'a'", "'A'", "'a '"),
+        "t": ("'2026-01-02'", "'2026-01-02 00:00:00.5'", "date '2026-01-03'"),
+        "z": ("'2026-01-02'", "timestamp '2026-01-01 18:59:59'", "date '2026-01-03'"),
+    }
+
+    def condition(depth):
+        if depth and draw.random() < 0.7:
+            inner = f"({condition(depth - 1)} {draw.choice(('and', 'or'))} {condition(depth - 1)})"
+            return f"not {inner}" if draw.random() < 0.3 else inner
+        name = draw.choice(list(values))
+        low, high = draw.choice(values[name]), draw.choice(values[name])
+        not_ = draw.choice(("", "not "))
+        return draw.choice(
+            (
+                f"{name} {draw.choice(('=', '<>', '<', '<=', '>', '>='))} {low}",
+                f"{name} {not_}in ({low}, {high})",
+                f"{name} {not_}between {low} and {high}",
+                f"{name} is {not_}null",
+            )
+        )
+
+    for _ in range(12):
+        where = condition(3)
+        pushed, all_rows = hard(f"select id from {{}} where {where}")
+        assert pushed == all_rows, where
 
 
 def test_the_server_sends_only_rows_and_columns_that_a_query_needs(db, server, monkeypatch):
