@@ -103,13 +103,15 @@ class Held:
 
 @dataclass(frozen=True)
 class PendingInstant:
-    """An instant that is not complete. `files` is the number of data files that its markers name."""
+    """An instant that is not complete. `files` is the number of data files that its markers name. One that is `abandoned` is no
+    plan, and no process is known to be at work on it."""
 
     instant: str
     action: str
     state: str
     since: datetime
     files: int | None = None
+    abandoned: bool = False
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ def overview_facts(
                 row["state"],
                 datetime.fromisoformat(row["began"]),
                 row.get("markers"),
+                row.get("abandoned", False),
             )
             for row in table_values["pending"]
         ),

@@ -15,7 +15,7 @@ from hoodie.markers.read import read_markers
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import BaseFile
 from hoodie.services.archive.service import ARCHIVE
-from hoodie.services.blockers import Blocker
+from hoodie.services.blockers import Blocker, Hold, blockers_of
 from hoodie.services.clean.service import CLEAN
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.compaction.service import COMPACTION
@@ -23,6 +23,7 @@ from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.times import ago, span
 from hoodie.transaction.approvals import asked_at
+from hoodie.transaction.rollback import is_plan
 from hoodie.view.future import Future
 from hudi_services.operations.inspect.consumers import CONSUMERS, consumer_rows
 from hudi_services.operations.inspect.counts import row_counts
@@ -202,10 +203,21 @@ def _services(look: Look) -> list[dict[str, Any]]:
 
 def _pending(look: Look, instant: Instant, problems: list[str]) -> dict[str, Any]:
     """A pending instant. `markers` is the number of data files that its markers name: as many were begun. Plans that
-    are not carried out have no markers."""
+    are not carried out have no markers. `abandoned`: no process is known to be at work on it, and it is no plan."""
     is_inflight = instant.state is State.INFLIGHT and instant.action.completed_as in WRITE_ACTIONS
     markers = _guarded(problems, lambda: len(read_markers(look.storage, str(instant.time)))) if is_inflight else None
-    return {**instant_row(look, instant), "markers": markers}
+    is_work = not is_plan(look.state, instant.time, instant.action)
+    hold, locking = Hold(instant, "", ""), look.locking
+    blockers = (
+        _guarded(problems, lambda: blockers_of([hold], look.state, look.clock, look.sharing, locking))
+        if is_work
+        else None
+    )
+    return {
+        **instant_row(look, instant),
+        "markers": markers,
+        "abandoned": blockers is not None and blockers[0].owner is None,
+    }
 
 
 def _is_service(look: Look, action: Action) -> bool:

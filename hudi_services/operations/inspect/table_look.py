@@ -10,6 +10,7 @@ from functools import cached_property
 from hoodie.clock import Clock, SystemClock
 from hoodie.config import select_keys
 from hoodie.config.key import resolve
+from hoodie.config.keys.concurrency import SHARING_KEYS
 from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.config.partitions import partition_path
 from hoodie.display import counted
@@ -19,6 +20,7 @@ from hoodie.read.times import is_instant, moment_as_time
 from hoodie.storage import ListingCache, open_storage
 from hoodie.timeline import Instant, parse_time
 from hoodie.times import moment
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
 from hoodie.view import TableState, TableView, load_state
 from hudi_services.entry.retention import options_of
@@ -75,6 +77,12 @@ class Look:
     def locking(self) -> Locking:
         """See `locking_of`."""
         return locking_of(self.entry)
+
+    @property
+    def sharing(self) -> ConcurrencyOptions:
+        """The options by which writers of the table show that they are alive."""
+        options = self.options(self.entry.loader) if self.entry is not None else {}
+        return ConcurrencyOptions.of(resolve(select_keys(options, SHARING_KEYS), SHARING_KEYS))
 
     @cached_property
     def facts(self) -> Facts | None:

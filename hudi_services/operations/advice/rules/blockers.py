@@ -57,11 +57,18 @@ def plans(facts: TableFacts) -> Iterator[Advice]:
         )
 
 
+_ABANDONED = (
+    "This, or the next change of the table, rolls it back or ends it. Wait if a writer of another program is at work."
+)
+
+
 def writes(facts: TableFacts) -> Iterator[Advice]:
-    """Writes and actions that are neither plans nor done, if they hold a service back or have lasted long."""
+    """Writes and actions that are neither plans nor done, if they hold a service back, have lasted long or are abandoned."""
     for pending in facts.pending:
         holds = _holds(facts, pending.instant)
-        if service_of_plan(pending.action) is None and (holds or facts.now - pending.since > _LONG):
+        if service_of_plan(pending.action) is None and (
+            holds or pending.abandoned or facts.now - pending.since > _LONG
+        ):
             yield _write(facts, pending, holds)
 
 
@@ -69,6 +76,11 @@ def _write(facts: TableFacts, pending: PendingInstant, holds: list[Held]) -> Adv
     files = f", {counted(pending.files, 'data file')} begun" if pending.files is not None else ""
     owner = next((hold.owner for hold in holds if hold.owner), None)
     fix = facts.target.first_command(holds[0].fix) if holds else ""
+    remedy, commands = "", tuple[str, ...]()
+    if pending.abandoned:
+        fix, remedy = facts.target.command("doctor --fix"), _ABANDONED
+    elif holds:
+        remedy, commands = ended(facts.target.with_commands(holds[0].fix)), facts.target.commands(holds[0].fix)
     return Advice(
         facts.table,
         Severity.WAITING,
@@ -78,8 +90,8 @@ def _write(facts: TableFacts, pending: PendingInstant, holds: list[Held]) -> Adv
         pending.since,
         detail=f"{_owned(owner)}{_keeps(holds)}",
         fix=fix or facts.target.command("show timeline"),
-        remedy=ended(facts.target.with_commands(holds[0].fix)) if holds else "",
-        commands=facts.target.commands(holds[0].fix) if holds else (),
+        remedy=remedy,
+        commands=commands,
     )
 
 

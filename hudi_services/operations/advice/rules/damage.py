@@ -17,7 +17,17 @@ _OF_SERVICES = {
     "timeline-length": ("timeline_length", "archive"),
 }
 """Findings about the shape of a table, with the objective that says the same, and the service whose work it is."""
-_ELSEWHERE = ("overdue-service", "held-back", "plan-waits", "left-lock", "lock", "no-table", "unreadable")
+_ELSEWHERE = (
+    "overdue-service",
+    "held-back",
+    "plan-waits",
+    "left-lock",
+    "lock",
+    "failed-write",
+    "half-done",
+    "no-table",
+    "unreadable",
+)
 """Findings that other rules report with more."""
 
 _ABSENT = "Correct base_path in the registry, put the table back, or remove the entry."

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+from hoodie.timeline import Action
+from hoodie.transaction import instants
+from hoodie.transaction.instant_generator import new_time
 from hudi_services.cli.program import main
 from hudi_services.cli.render import page_lines
 from hudi_services.operations.inspect.page import Lines, Page
@@ -92,3 +95,14 @@ def test_a_storage_that_does_not_answer_is_named_as_that(tmp_path, capsys, monke
 def test_a_mistake_of_the_command_stays_an_error(tmp_path, capsys):
     assert main(["show", "table", "--target-base-path=nowhere://lake"]) == 2
     assert "Cannot reach nowhere://lake" in capsys.readouterr().err
+
+
+def test_a_write_that_died_is_told_at_once(tmp_path, capsys):
+    fill(table := create(tmp_path / "orders"))
+    state = table.state()
+    instants.start(state, instants.request(state, new_time(state, table.clock), Action.COMMIT))
+    for command in ("show table", "advise"):
+        assert main([*command.split(), f"--target-base-path={tmp_path}/orders"]) == 0
+        shown = capsys.readouterr().out
+        assert f"$ hudi-services doctor --fix --target-base-path {tmp_path}/orders\n" in shown
+        assert shown.count("No process is known to work on it.") == 1

@@ -50,6 +50,8 @@ def test_a_write_that_lasts_long_or_holds_a_service_back():
     ]
     short = (PendingInstant("7", "commit", "INFLIGHT", NOW - timedelta(minutes=59)),)
     assert said(writes, pending=short) == []
+    [text] = said(writes, pending=(replace(short[0], abandoned=True),))
+    assert text.endswith("$ hudi-services doctor --fix --table orders")
     fix = "the next change takes it back; `hudi-services rollback --instant 7` does so now"
     [text] = said(writes, pending=short, held=held(action="commit", fix=fix))
     assert text.endswith("$ hudi-services rollback --instant 7 --table orders")
