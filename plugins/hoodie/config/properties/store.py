@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import lru_cache
 
 from hoodie.clock import Clock
@@ -63,9 +64,12 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
         )
     if other_paths:
         raise CorruptTableError(
-            f"{PROPERTIES} of {storage.base_path} is missing",
+            f"{PROPERTIES} of {storage.base_path} is missing, and it has no backup",
             found=f"a table's other files: {', '.join(other_paths[:5])}",
-            fix="restore it from a copy of the table; nothing is created over a table that has lost its properties",
+            fix=f"restore it from a copy of the table{_versions(storage.base_path)}. No command makes it again: no other file "
+            "says which columns are keys and how rows merge. If you know the options that made the table, also its version, "
+            "create an empty one with them in another folder by HoodieTable.create, and copy its file. Nothing is created over a "
+            "table that has lost its properties",
         )
     title = f"{storage.base_path} is not a Hudi table"
     if others := other_paths_of(storage.list("")):
@@ -75,6 +79,18 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
         title,
         found=f"no {PROPERTIES}",
         fix="check the path, or create the table: `hudi-services ingest` and HoodieTable.create do",
+    )
+
+
+def _versions(base_path: str) -> str:
+    """The command that lists older versions of the file, where the store may have some."""
+    scheme, _, rest = base_path.partition("://")
+    bucket, _, folder = rest.partition("/")
+    if scheme not in ("s3", "s3a"):
+        return ""
+    names = f"--bucket {shlex.quote(bucket)} --prefix {shlex.quote(f'{folder}/{PROPERTIES}')}"
+    return (
+        f", or from an older version of the object, if the bucket keeps any: `aws s3api list-object-versions {names}`"
     )
 
 

@@ -7,10 +7,12 @@ import zlib
 
 import pytest
 
+from hoodie import HoodieTable
 from hoodie.config.properties.java_properties import format_properties
 from hoodie.config.properties.store import (
     BACKUP,
     PROPERTIES,
+    _versions,
     create_properties,
     load_properties,
     recover_properties,
@@ -21,6 +23,7 @@ from hoodie.errors import CorruptTableError, OccupiedPathError, TableNotFoundErr
 from hoodie.storage import LocalStorage
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 OLD = TableProperties({"hoodie.table.name": "trips", "hoodie.table.version": "9", "k": "old"}).with_checksum()
 NEW = OLD.with_values({"k": "new: ü", "more": ""})
@@ -137,6 +140,24 @@ def test_a_lost_file_and_no_table_are_two_things(tmp_path, storage):
         load(storage)
     with pytest.raises(TableNotFoundError, match="is not a Hudi table"):
         load(LocalStorage(str(tmp_path / "nowhere")))
+
+
+def test_a_lost_file_comes_back_by_a_table_of_the_same_options(tmp_path):
+    table = create(tmp_path / "t")
+    table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    rows = table.read()
+    (tmp_path / "t" / PROPERTIES).unlink()
+    with pytest.raises(CorruptTableError, match=r"has no backup.*by HoodieTable.create, and copy its file"):
+        HoodieTable.open(table.base_path)
+    create(tmp_path / "same")
+    shutil.copy(tmp_path / "same" / PROPERTIES, tmp_path / "t" / PROPERTIES)
+    assert HoodieTable.open(table.base_path).read().equals(rows)
+
+
+def test_older_versions_of_an_object_are_listed_by_a_line():
+    line = "`aws s3api list-object-versions --bucket lake --prefix orders/.hoodie/hoodie.properties`"
+    assert _versions("s3a://lake/orders").endswith(line)
+    assert _versions("/lake/orders") == ""
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "part=p/a.parquet"])
