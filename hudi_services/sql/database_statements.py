@@ -254,7 +254,7 @@ def _counts(result: SyncResult, unregistered: Sequence[ServiceOutcome]) -> Resul
 
 
 def _plan(current: CurrentPlan) -> Result:
-    """A row for each Hudi table, then one for each problem."""
+    """A row for each Hudi table, then one for each warning and each problem."""
     values = document(current)
     rows = [
         {
@@ -267,6 +267,7 @@ def _plan(current: CurrentPlan) -> Result:
         }
         for route in values["routes"]
     ]
+    rows += [{"state": "warning", "columns": line} for line in values["warnings"]]
     rows += [{"state": "problem", "columns": line} for line in problems(current)]
     texts = {name: pa.string() for name in ("target", "sources", "state", "key")}
     return Result(pa.Table.from_pylist(rows, pa.schema({**texts, "rows": pa.int64(), "columns": pa.string()})))

@@ -60,6 +60,8 @@ def _plan(server: str, registry: str | None, pipeline: str | None, accept: bool,
         if requirement["state"] == "warning"
     ]:
         parts.append(Lines(warnings, f"may surprise you: `hudi-services cdc check {server}` says what helps"))
+    if values["warnings"]:
+        parts.append(Lines(values["warnings"][:_SHOWN], "dropped columns that expressions read"))
     notes = [str(note) for note in declared.notes]
     if notes:
         parts.append(Lines(notes, "options without an effect"))

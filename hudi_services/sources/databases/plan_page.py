@@ -7,14 +7,16 @@ from dataclasses import asdict
 from typing import Any
 
 from hoodie.times import span
+from hudi_services.entry.database_rules import DatabaseRule
 from hudi_services.sources.cdc.mysql.snapshot_estimate import snapshot_seconds
 from hudi_services.sources.cdc.mysql.table_load import SESSIONS
+from hudi_services.sources.databases.expressions import ColumnExpressions
 from hudi_services.sources.databases.plan import Route
 from hudi_services.sources.databases.planner import CurrentPlan
 
 
 def document(current: CurrentPlan) -> dict[str, Any]:
-    """Return the plan as JSON: routes, refused tables, rules without a table, and an estimate of what a run has to do."""
+    """Return the plan as JSON: routes, refused tables, rules without a table, warnings, an estimate of what a run has to do."""
     plan = current.plan
     rows, size = (sum(getattr(table, name) for table in plan.snapshots) for name in ("rows", "size"))
     seconds = snapshot_seconds(rows, size)
@@ -31,6 +33,7 @@ def document(current: CurrentPlan) -> dict[str, Any]:
             for refusal in plan.refusals
         ],
         "unmatched": [rule.shown for rule in plan.unmatched],
+        "warnings": list(warnings(current)),
         "preflight": [asdict(requirement) for requirement in current.preflight],
         "estimate": {
             "tables": len(plan.snapshots),
@@ -41,6 +44,24 @@ def document(current: CurrentPlan) -> dict[str, Any]:
             "connections": 1 + SESSIONS if plan.snapshots else 2,
         },
     }
+
+
+def warnings(current: CurrentPlan) -> Iterator[str]:
+    """Yield a line for each column whose expression reads one that is dropped: a part of its values reaches the lake."""
+    rules = {(route.rule.shown, route.rule.base_path): route.rule for route in current.plan.routes}
+    for rule in rules.values():
+        yield from _dropped_inputs(rule)
+
+
+def _dropped_inputs(rule: DatabaseRule) -> Iterator[str]:
+    dropped = {name.lower(): name for name, mask in rule.masks.items() if mask == "drop"}
+    inputs = ColumnExpressions(rule.add_columns).inputs if dropped else {}
+    for name, names in inputs.items():
+        for column in sorted(names & dropped.keys()):
+            yield (
+                f"The rule {rule.shown} drops the column {dropped[column]}, and the expression of {name} reads it: "
+                f"{rule.add_columns[name]:.200}. The lake gets what it computes"
+            )
 
 
 def problems(current: CurrentPlan) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hudi_services.sources.cdc.mysql.columns import catalog_column
 from hudi_services.sources.cdc.requirement import Requirement
 from hudi_services.sources.databases.plan import plan
 from hudi_services.sources.databases.plan_page import document, problems
@@ -29,3 +30,22 @@ def test_problems_name_tables_rules_and_a_log_that_is_kept_too_briefly():
     assert [line for line in lines if "rows are logged" in line] == ["A run needs rows are logged: STATEMENT. SET …"]
     assert not any("GTIDs" in line for line in lines)
     assert list(problems(CurrentPlan((), plan((), [], {}, {}), StoredPlan(), StoredPlan(), 5))) == []
+
+
+def test_expressions_that_read_dropped_columns_are_warnings():
+    rules = (
+        rule(
+            masks={"Phone": "drop", "v": "drop", "w": "mask"},
+            add_columns={"area": "left(phone, 4)", "v": "upper(v)", "other": "w || 'phone'"},
+        ),
+    )
+    columns = [catalog_column(name, "varchar", "varchar(9)", 9, None, None, None) for name in ("id", "phone", "v", "w")]
+    tables = [replace(table(name), columns=tuple(columns)) for name in ("b1.t", "b1.u")]
+    current = CurrentPlan(rules, plan(rules, tables, {}, {}), StoredPlan(), StoredPlan(), 0)
+    lines = document(current)["warnings"]
+    assert [line.partition("drops the column ")[2].partition(":")[0] for line in lines] == [
+        "Phone, and the expression of area reads it",
+        "v, and the expression of v reads it",
+    ]
+    assert list(problems(current)) == []
+    assert document(replace(current, plan=plan((rule(),), tables, {}, {})))["warnings"] == []
