@@ -65,7 +65,6 @@ def sample(rows: Iterable[object], *places: int) -> list[object]:
     return [pytest.param(*_flat([row]), marks=() if number in places else other) for number, row in enumerate(rows)]
 
 
-_KINDS = ("cow", "mor")
 _TYPES = ({"COPY_ON_WRITE", "cow"}, {"MERGE_ON_READ", "mor"})
 _VERSIONS = ({"6"}, {"9"})
 
@@ -88,30 +87,38 @@ def leave_out_crosses(items: Iterable[pytest.Item]) -> None:
                 row.add_marker(pytest.mark.deep("each table type and each version meets the other parameters"))
 
 
-def leave_out_types(items: Iterable[pytest.Item]) -> None:
-    """Mark one of two rows deep that differ only in the table type, of tests that do not ask for the type by name, as `kind`.
+def leave_out_types(items: Iterable[pytest.Item], reason: str, asked: str = "") -> None:
+    """Mark one of two rows deep that differ only in the table type, but for tests whose own arguments have the name `asked`.
 
     Their name chooses it, so that each type meets half of them. A row that is deep already stays with its pair as it is.
     """
-    pairs: dict[str, dict[str, pytest.Item]] = {}
+    pairs: dict[str, dict[int, pytest.Item]] = {}
     for item in items:
-        types = [value for value in _parameters(item).values() if isinstance(value, str) and value in _KINDS]
-        if len(types) == 1 and "kind" not in _asked(item):
+        types = _types(item)
+        if len(types) == 1 and asked not in _asked(item):
             name, _, values = item.nodeid.partition("[")
-            values = values.replace("cow", "").replace("mor", "")
+            for value in set().union(*_TYPES):
+                values = values.replace(value, "")
             pairs.setdefault(f"{name}[{values}", {})[types[0]] = item
     for name, pair in pairs.items():
         if len(pair) == 2 and not any(row.get_closest_marker("deep") for row in pair.values()):
-            left = pair["cow" if crc32(name.encode()) % 2 else "mor"]
-            left.add_marker(pytest.mark.deep("statements are planned before a table of either type gets the rows"))
+            pair[1 - crc32(name.encode()) % 2].add_marker(pytest.mark.deep(reason))
 
 
 def _place(item: pytest.Item) -> tuple[int, int] | None:
     """The table type and the table version of a row; None where it does not have one of each."""
-    given = [value for value in _parameters(item).values() if isinstance(value, str)]
-    types = [place for place, names in enumerate(_TYPES) for value in given if value in names]
-    versions = [place for place, names in enumerate(_VERSIONS) for value in given if value in names]
+    types, versions = _types(item), _places(item, _VERSIONS)
     return (types[0], versions[0]) if len(types) == len(versions) == 1 else None
+
+
+def _types(item: pytest.Item) -> list[int]:
+    return _places(item, _TYPES)
+
+
+def _places(item: pytest.Item, axis: Sequence[set[str]]) -> list[int]:
+    """Those of the values of a row on an axis."""
+    given = [value for value in _parameters(item).values() if isinstance(value, str)]
+    return [place for place, names in enumerate(axis) for value in given if value in names]
 
 
 def _parameters(item: pytest.Item) -> dict[str, object]:

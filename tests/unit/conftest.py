@@ -14,6 +14,8 @@ QUICK_CASES = 3  # parameters of a test, at most: of `make quick`, while CI take
 UNIT = Path(__file__).parent
 AIRFLOW = UNIT / "hoodie_airflow"
 SQL = UNIT / "sql"
+ABOVE = tuple(UNIT / name for name in ("changes", "hudi_services", "services", "spark"))
+"""Folders of tests that use tables, whose two types the folders of `read`, `write`, `merge` and `transaction` test."""
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +41,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if AIRFLOW in item.path.parents or "s3" in getattr(item, "fixturenames", ()):
             item.add_marker("process")
     leave_out_crosses(item for item in items if UNIT in item.path.parents)
-    leave_out_types(item for item in items if SQL in item.path.parents)
+    statements = [item for item in items if SQL in item.path.parents]
+    leave_out_types(statements, "statements are planned before a table of either type gets the rows", asked="kind")
+    users = [item for item in items if any(folder in item.path.parents for folder in ABOVE)]
+    leave_out_types(users, "the tests of the library's own parts have both types")
     if config.getoption("--hypothesis-profile") == "quick":
         cases: dict[str, list[pytest.Item]] = {}
         for item in items:

@@ -86,18 +86,19 @@ def test_what_does_not_have_all_four_rows_stays():
         assert not any(test.marks for test in tests)
 
 
-def test_each_statement_runs_on_one_type_and_each_type_has_statements():
+@pytest.mark.parametrize("types", [("cow", "mor"), ("COPY_ON_WRITE", "MERGE_ON_READ")])
+def test_each_statement_runs_on_one_type_and_each_type_has_statements(types):
     statements = [f"more {number}" for number in range(9)]
-    tests = [Row("one", statement=text, db=kind) for text in statements for kind in ("cow", "mor")]
-    tests.append(Row("other", db="mor"))
-    leave_out_types(tests)
+    tests = [Row("one", statement=text, db=kind) for text in statements for kind in types]
+    tests.append(Row("other", db=types[1]))
+    leave_out_types(tests, "why")
     kept = [test.callspec.params for test in tests if not test.marks]
     assert [given["statement"] for given in kept[:-1]] == statements
-    assert {given["db"] for given in kept[:-1]} == {"cow", "mor"}
-    assert kept[-1] == {"db": "mor"}
+    assert {given["db"] for given in kept[:-1]} == set(types)
+    assert kept[-1] == {"db": types[1]}
     deep = Row("two", db="cow"), Row("two", db="mor")
     deep[0].add_marker(pytest.mark.deep("why"))
-    leave_out_types(deep)
+    leave_out_types(deep, "why")
     assert not deep[1].marks
 
 
@@ -108,5 +109,7 @@ def test_what_asks_for_the_type_by_name_runs_on_both(request):
     tests = [pytest.Function.from_parent(request.node.parent, name="asks", callobj=asks) for _ in range(2)]
     for test, kind in zip(tests, ("cow", "mor"), strict=True):
         test.callspec, test._nodeid = SimpleNamespace(params={"kind": kind}), f"asks[{kind}]"
-    leave_out_types(tests)
+    leave_out_types(tests, "why", asked="kind")
     assert not any(test.get_closest_marker("deep") for test in tests)
+    leave_out_types(tests, "why")
+    assert sum(bool(test.get_closest_marker("deep")) for test in tests) == 1
