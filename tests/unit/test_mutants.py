@@ -112,6 +112,7 @@ def test_waits():
 """
 
 
+@pytest.mark.deep("the runner of the suites has the same tests")
 @pytest.mark.process
 def test_sigterm_leaves_no_process(tmp_path: Path) -> None:
     folder, pid = tmp_path / "tree", tmp_path / "pid"

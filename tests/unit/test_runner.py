@@ -13,6 +13,7 @@ import pytest
 
 from tests.runner.durations import Ended, Phase, failed_tests, report
 from tests.runner.suites import SUITES, suites_named
+from tests.support.matrix import sample
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSES = "def test_passes(): pass\n"
@@ -128,7 +129,7 @@ def test_a_forgotten_process_is_named_and_killed(run, tmp_path):
     assert not psutil.pid_exists(int((tmp_path / "forgotten").read_text()))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", sample([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], 0))
 def test_a_signal_leaves_no_process(start, tmp_path, number):
     process = start(FORGETS + "    process.wait()\n")
     forgotten, deadline = tmp_path / "forgotten", time.monotonic() + 60

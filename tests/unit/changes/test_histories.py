@@ -15,6 +15,7 @@ from hoodie.formats.log.rows import read_rows
 from tests.support.changes import Follower, apply, counted
 from tests.support.examples import examples
 from tests.support.history import ACTIONS, CASES, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
+from tests.support.matrix import covering
 
 pytestmark = pytest.mark.histories
 
@@ -26,7 +27,7 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.parametrize(("kind", "version", "mode"), [each for each in CASES if each[2].startswith("EVENT")])
+@pytest.mark.parametrize(("kind", "version", "mode"), covering([each for each in CASES if each[2].startswith("EVENT")]))
 @settings(max_examples=examples(16), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]), virtual=st.sampled_from([None, None, "start", "later"])
@@ -82,7 +83,9 @@ def key_of(row):
     return row.get("record_key") or (row["before"] or row["after"])["id"]
 
 
-@pytest.mark.parametrize(("kind", "version", "mode"), [each for each in CASES if each[2].startswith("COMMIT")])
+@pytest.mark.parametrize(
+    ("kind", "version", "mode"), covering([each for each in CASES if each[2].startswith("COMMIT")])
+)
 @settings(max_examples=examples(16), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]))
 def test_a_long_range_tells_what_its_parts_tell(kind, version, mode, steps, limit):

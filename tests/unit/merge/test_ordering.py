@@ -21,6 +21,7 @@ from hoodie.merge.ordering import comparable
 from hoodie.merge.partial import folded_per_key
 from hoodie.model.internal_columns import DELETE, RESET, SEQUENCE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from tests.support.matrix import diagonal
 from tests.support.tables import create
 
 NAN = math.nan
@@ -120,8 +121,10 @@ def check(values, kind, compare):
             assert functools.cmp_to_key(compare)(one).__lt__(functools.cmp_to_key(compare)(other)) == (rank < beside)
 
 
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-@pytest.mark.parametrize(("values", "best"), [([NAN, 1.0], NAN), ([1.0, NAN], NAN), ([0.0, -0.0], 0.0)])
+@pytest.mark.parametrize(
+    ("kind", "values", "best"),
+    diagonal(["COPY_ON_WRITE", "MERGE_ON_READ"], [([NAN, 1.0], NAN), ([1.0, NAN], NAN), ([0.0, -0.0], 0.0)]),
+)
 def test_one_batch_and_two_writes_leave_the_same_row(tmp_path, kind, values, best):
     def table(name):
         return create(tmp_path / name, **{"hoodie.table.type": kind, "hoodie.table.partition.fields": ""})

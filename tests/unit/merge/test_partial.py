@@ -112,7 +112,7 @@ PARTIALS = {
 @pytest.mark.format("7.2a", "7.2b", "7.2c", "7.2d", "7.2e", "7.2f")
 @pytest.mark.parametrize("ordering", [("ts",), ("ts", "low"), ()], ids=["event", "event, two fields", "commit"])
 @pytest.mark.parametrize("partial", PARTIALS.values(), ids=PARTIALS)
-@settings(deadline=None, max_examples=examples(150))
+@settings(deadline=None, max_examples=examples(80))
 @example(stored={}, rows=[Row("a", 3, 1, None, "x"), Row("a", 1, 1, "x", None), Row("a", 2, 1, "y", None)], cut=0)
 @given(stored=STORED, rows=st.lists(ROWS, max_size=10), cut=st.integers(0, 10))
 def test_logs_and_base_as_one_by_one(partial, ordering, stored, rows, cut) -> None:

@@ -123,6 +123,7 @@ LARGE = {
 }  # gzip takes most of the time
 
 
+@pytest.mark.deep("it measures a process: rows and parts have tests of their own")
 @pytest.mark.process
 def test_ten_times_the_budget_in_fixed_memory(tmp_path):
     """80 MB of log rows with a budget of 8 MB: the process grows by a part of what holding them takes.

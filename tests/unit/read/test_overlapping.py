@@ -70,7 +70,7 @@ def model(writes, seen):
     return rows
 
 
-@pytest.mark.parametrize("seed", seeds(4, part=2))
+@pytest.mark.parametrize("seed", seeds(4, part=4))
 @pytest.mark.parametrize(("kind", "version"), [("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")])
 def test_every_range_and_every_moment(tmp_path, kind, version, seed):
     table, writes = overlapping(tmp_path / "t", version, kind, seed)

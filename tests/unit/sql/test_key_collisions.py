@@ -6,6 +6,7 @@ import pytest
 
 from hoodie.errors import SqlError
 from hoodie.sql import connect
+from tests.support.matrix import diagonal
 
 
 @pytest.fixture(params=["cow", "mor"])
@@ -124,8 +125,7 @@ COLLISIONS = {
 }
 
 
-@pytest.mark.parametrize("case", COLLISIONS)
-@pytest.mark.parametrize("matched", ["", "when matched then update set * "])
+@pytest.mark.parametrize(("matched", "case"), diagonal(["", "when matched then update set * "], COLLISIONS))
 def test_an_insert_of_a_merge_never_takes_the_place_of_a_row(made, case, matched):
     db, make = made
     columns, properties, partition, rows, on = COLLISIONS[case]

@@ -77,7 +77,7 @@ class History:
 
 
 @pytest.mark.histories
-@pytest.mark.parametrize("seed", seeds(12, part=6))
+@pytest.mark.parametrize("seed", seeds(12, part=12))
 def test_each_key_has_its_greatest_row(tmp_path, seed):
     history = History(tmp_path / "t", seed)
     history.begin()

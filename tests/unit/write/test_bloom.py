@@ -15,7 +15,7 @@ from hoodie.index import key_filter
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
 from tests.support.engines import OtherProcesses
-from tests.support.matrix import pairwise
+from tests.support.matrix import diagonal, pairwise
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -76,8 +76,7 @@ def test_the_same_rows_as_simple(tmp_path, kind, version, index, ranges):
         assert content(tables[0]) == content(tables[1]), step
 
 
-@pytest.mark.parametrize(("index", "looked_at"), [(BLOOM, 8), (GLOBAL, 16)])
-@pytest.mark.parametrize("random_keys", [True, False])
+@pytest.mark.parametrize(("index", "looked_at", "random_keys"), diagonal([(BLOOM, 8), (GLOBAL, 16)], [True, False]))
 def test_only_files_that_may_hold_the_keys_are_read(tmp_path, caplog, kind, index, looked_at, random_keys):
     """By their ranges where keys ascend, by their filters where they are anywhere."""
 

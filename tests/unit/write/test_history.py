@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.examples import examples
 from tests.support.history import ACTIONS, CASES, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
+from tests.support.matrix import diagonal
 
 pytestmark = pytest.mark.histories
 
@@ -33,8 +34,10 @@ def test_history(kind, version, mode, steps, limit):
         history.check_past()
 
 
-@pytest.mark.parametrize("virtual", ["start", "later"])
-@pytest.mark.parametrize(("kind", "version"), [("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")])
+@pytest.mark.parametrize(
+    ("virtual", "kind", "version"),
+    diagonal(["start", "later"], [("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")]),
+)
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]))
 def test_history_with_virtual_keys(kind, version, virtual, steps, limit):

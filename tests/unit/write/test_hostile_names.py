@@ -13,6 +13,7 @@ from hoodie import HoodieTable
 from hoodie.errors import SchemaConflictError
 from hoodie.model import internal_columns
 from tests.support.examples import examples
+from tests.support.matrix import diagonal
 from tests.support.renamed import HOSTILE, INNER, ROLES, Names, Twins, batch
 from tests.support.tables import create
 
@@ -33,8 +34,7 @@ UPDATES = [("upsert", [("a", 2, None), ("dd", 1, 4)]), ("delete", [("b", 1, None
 
 
 @pytest.mark.histories
-@pytest.mark.parametrize("mode", ["whole", "partial"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "mode"), diagonal(KINDS, ["whole", "partial"]))
 @settings(max_examples=examples(8), deadline=None)
 @given(names=NAMES, steps=STEPS)
 @example(names=OWN, steps=UPDATES)

@@ -15,6 +15,7 @@ from hoodie.engine import LocalEngine
 from tests.support.clock import FakeClock
 from tests.support.examples import seeds
 from tests.support.faulty import FaultyStorage, Killed
+from tests.support.matrix import diagonal
 from tests.support.random_writes import BY_COMMIT_TIME
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -73,8 +74,7 @@ KINDS.remove(("rings", "COPY_ON_WRITE"))  # Hudi has none
 
 
 @pytest.mark.parametrize("seed", seeds(6, part=6))
-@pytest.mark.parametrize("version", ["9", "6"])
-@pytest.mark.parametrize(("index", "kind"), KINDS)
+@pytest.mark.parametrize(("version", "index", "kind"), diagonal(["9", "6"], KINDS))
 def test_histories(tmp_path, index, version, kind, seed):
     dice = random.Random(f"{index}{version}{kind}{seed}")
     made = {"hoodie.table.type": kind, "hoodie.write.table.version": version, **BY_COMMIT_TIME}

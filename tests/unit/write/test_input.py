@@ -21,6 +21,7 @@ from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ArgumentError, ConfigError, DataError, RecordKeyError, SchemaConflictError
 from hoodie.write import input as write_input
+from tests.support.matrix import sample
 from tests.support.tables import batch, content, create
 
 ROWS = [("a", "p", 1, 10), ("b", "q", 2, 20), ("c", "p", 3, 30)]
@@ -342,7 +343,7 @@ print(written, (after - before) // 1024)
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(("operation", "most"), [("bulk_insert", 550), ("upsert", 250)])
+@pytest.mark.parametrize(("operation", "most"), sample([("bulk_insert", 550), ("upsert", 250)], 1))
 def test_a_long_stream_is_never_whole_in_memory(tmp_path, operation, most):
     """Two million rows, 816 MB. For an upsert only the input before the write begins."""
     done = subprocess.run(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hoodie import COMPACTION
 from tests.support.clock import FakeClock
 from tests.support.examples import examples
+from tests.support.matrix import pairwise
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 KINDS = ("COPY_ON_WRITE", "MERGE_ON_READ")
@@ -34,9 +35,7 @@ def stored(table, **read):
 
 
 @pytest.mark.histories
-@pytest.mark.parametrize("virtual", [False, True], ids=["keys", "virtual"])
-@pytest.mark.parametrize("mode", ["EVENT", "COMMIT"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "mode", "virtual"), pairwise(KINDS, ["EVENT", "COMMIT"], [False, True]))
 @settings(max_examples=examples(12), deadline=None)
 @given(steps=STEPS, combine=st.booleans())
 def test_every_row_stays(kind, mode, virtual, steps, combine):

@@ -370,6 +370,7 @@ def test_a_lock_that_runs_out_is_shown_with_its_time(path, capsys):
     assert look(capsys, path, "locks")[1]["locks"] == []
 
 
+@pytest.mark.deep("the commands ask the same functions of the library")
 @pytest.mark.process
 def test_a_table_on_s3_is_looked_at_alike(s3, capsys):
     url = f"{s3.bucket()}/trips"

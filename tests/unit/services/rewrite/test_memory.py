@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from hoodie import COMPACTION
 from hoodie.config.keys.memory import MergeMemory
@@ -54,6 +55,7 @@ def test_a_compaction_in_turns_compacts_everything(tmp_path):
     assert content(table) == dict.fromkeys("abc", ("p", 2, 2))
 
 
+@pytest.mark.deep("it measures processes, and changes with the code that allocates")
 def test_the_estimate(tmp_path):
     """Rows of short values compress well: for such logs the estimate must hold."""
     table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})

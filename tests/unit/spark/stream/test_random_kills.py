@@ -22,6 +22,7 @@ from tests.support.clock import FakeClock
 from tests.support.examples import HUNT_SEED, fixed_seeds
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.history import AT_COMMIT, FIRST, History, random_steps
+from tests.support.matrix import sample
 from tests.support.streams import Checkpoint, FaultyReader
 from tests.support.tables import SMALL_BLOOM, create
 
@@ -119,7 +120,7 @@ def batches_of(table):
 
 
 @pytest.mark.parametrize(
-    ("kind", "version", "mode"), [("MERGE_ON_READ", "9", "COMMIT"), ("COPY_ON_WRITE", "8", "EVENT")]
+    ("kind", "version", "mode"), sample([("MERGE_ON_READ", "9", "COMMIT"), ("COPY_ON_WRITE", "8", "EVENT")], 0)
 )
 def test_every_change_is_applied_and_handed_out_once(tmp_path, kind, version, mode):
     kills = 0

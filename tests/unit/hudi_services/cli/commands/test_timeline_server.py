@@ -71,6 +71,7 @@ def table(tmp_path):
     return made
 
 
+@pytest.mark.deep("`crash` kills writes at each call of batched markers")
 def test_a_server_that_is_killed_in_the_middle_of_a_batch(table, monkeypatch):
     """Every marker that it has answered is on the storage; its tasks go on without it, and so does the rollback."""
     monkeypatch.setattr("hoodie.markers.server._LONGEST_WAIT", 0.01)

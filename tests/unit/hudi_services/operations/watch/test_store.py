@@ -13,6 +13,7 @@ from hudi_services.operations.watch.snapshot import snapshot
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.table_round import look
 from tests.support.clock import FakeClock
+from tests.support.matrix import DEEP
 from tests.support.tables import create
 from tests.support.watched import entry, look_at_table, reported, write
 
@@ -92,7 +93,7 @@ def test_killed_at_any_statement_or_call_nothing_is_missed_or_doubled(tmp_path, 
         if left < 0:
             raise DiedError
 
-    for steps in range(60):
+    for steps in range(0, 60, 1 if DEEP else 2):
         done.append(write(table, ts=steps))
         dying = SnapshotStore.open(path)
         event.listen(dying.engine, "before_cursor_execute", step)
