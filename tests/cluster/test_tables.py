@@ -67,7 +67,7 @@ def test_a_table_lives_on_the_cluster(spark, s3, tmp_path, where, kind):
 
 @pytest.mark.parametrize(
     ("kind", "victim"),
-    sample([("COPY_ON_WRITE", "executor"), ("MERGE_ON_READ", "executor"), ("MERGE_ON_READ", "python")], 0, 2),
+    sample([("COPY_ON_WRITE", "executor"), ("MERGE_ON_READ", "executor"), ("MERGE_ON_READ", "python")], 0),
 )
 def test_a_process_that_is_killed_in_the_middle_of_a_write(spark, cluster, s3, kind, victim):
     """Its tasks run again elsewhere; each row is there once, and no file that the dead one wrote."""

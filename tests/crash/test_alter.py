@@ -8,6 +8,7 @@ import pytest
 from hoodie.schema.changes import AddColumn, RenameColumn
 from tests.support.clock import FakeClock
 from tests.support.crashes import reopen, run_to_failure
+from tests.support.matrix import diagonal
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 CHANGES = [RenameColumn("value", "amount"), AddColumn("value", pa.int64())]
@@ -19,10 +20,12 @@ def column(table, name):
     return dict(zip(rows["id"].to_pylist(), rows[name].to_pylist(), strict=True))
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["first", "again"])
 @pytest.mark.parametrize(
-    ("version", "kind", "half"),
-    [("9", "kill", False), ("9", "kill", True), ("6", "kill", False), ("9", "lost", False), ("6", "full", False)],
+    ("again", "version", "kind", "half"),
+    diagonal(
+        [False, True],
+        [("9", "kill", False), ("9", "kill", True), ("6", "kill", False), ("9", "lost", False), ("6", "full", False)],
+    ),
 )
 def test_an_alteration_that_dies_at_any_call(tmp_path, version, kind, half, again):
     """`again`: the table has a history of its columns already."""

@@ -40,7 +40,7 @@ def rows(of):
     return batch([(key, *values) for key, values in of.items()])
 
 
-@pytest.mark.parametrize(("index", "table_type", "version", "kind", "half"), sample(KILLED, 0, 1, 2, 4, 6, 8, 9))
+@pytest.mark.parametrize(("index", "table_type", "version", "kind", "half"), sample(KILLED, 0, 2, 4, 6, 9))
 def test_an_upsert_that_dies_at_any_call(tmp_path, index, table_type, version, kind, half):
     chosen, changes = INDEXES[index]
     options = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0, **chosen}

@@ -92,7 +92,7 @@ CASES = [
 
 @pytest.mark.metadata
 @pytest.mark.format("14a", "14t")
-@pytest.mark.parametrize(("version", "layout", "ordering"), sample(CASES, 2, 6))
+@pytest.mark.parametrize(("version", "layout", "ordering"), sample(CASES, 2))
 def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, hudi_rs_read, version, layout, ordering):
     def table(*columns):  # a colon must be encoded: Hadoop's paths cannot hold it
         return make_table(*columns, second="c:d" if layout == "encoded" else "cd")

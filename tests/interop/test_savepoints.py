@@ -86,7 +86,7 @@ def same(hudi, table, expected):
     assert rows(hudi.read(table.base_path)) == expected
 
 
-@pytest.mark.parametrize(("hudi", "version", "table_type"), sample(BEGUN, 0, 5), indirect=["hudi"])
+@pytest.mark.parametrize(("hudi", "version", "table_type"), sample(BEGUN, 5), indirect=["hudi"])
 def test_hudi_restores_to_a_savepoint_of_ours_and_we_to_one_of_hudis(tmp_path, hudi, hudis, version, table_type):
     table = made_by_hudi(hudis, tmp_path / "t", version, table_type)
     table.write(batch(3, "a", "b"), "upsert")

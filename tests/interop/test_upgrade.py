@@ -61,9 +61,9 @@ def same(hudi, table):
 @pytest.mark.parametrize(
     ("table_type", "target"),
     [
-        pytest.param("COPY_ON_WRITE", 9, marks=pytest.mark.metadata),
-        pytest.param("MERGE_ON_READ", 9, marks=MORE),
-        ("MERGE_ON_READ", 8),
+        pytest.param("COPY_ON_WRITE", 9, marks=MORE),
+        pytest.param("MERGE_ON_READ", 9, marks=pytest.mark.metadata),
+        pytest.param("MERGE_ON_READ", 8, marks=MORE),
     ],
 )
 def test_hudi_goes_on_with_an_upgraded_table(tmp_path, hudi12, table_type, target):

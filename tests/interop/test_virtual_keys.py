@@ -90,7 +90,7 @@ def same(ours, hudi):
     return found
 
 
-@pytest.mark.parametrize(("peer", "kind", "keygen", "version"), sample(CASES, 1, 6))
+@pytest.mark.parametrize(("peer", "kind", "keygen", "version"), sample(CASES, 6))
 def test_in_turn_with_hudi(tmp_path, request, peer, kind, keygen, version):
     hudi = request.getfixturevalue(peer)
     ours = HoodieTable.create(str(tmp_path / "ours"), options(kind, keygen, version))

@@ -12,7 +12,7 @@ from tests.support.examples import fixed_seeds
 from tests.support.matrix import DEEP
 
 SHARES = 5  # tests of a plot, which run side by side
-SEEDS = int(os.environ.get("SEEDS") or (45 if DEEP else 10))
+SEEDS = int(os.environ.get("SEEDS") or (45 if DEEP else 7))
 SHARED = {
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
     "hoodie.client.heartbeat.interval_in_ms": "10000",  # a writer counts as dead after 20 s
