@@ -1,21 +1,35 @@
-"""A process that stops for a while at one of its files."""
+"""Processes that an operating system stops, as a laptop that sleeps or a machine that is moved does."""
 
 from __future__ import annotations
 
-from hoodie.storage import LocalStorage
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
-class Stopped(LocalStorage):
-    """The process stops before, or after, it has made the file that ends in `at`; in the meantime `other` works."""
+@contextmanager
+def stopped(code: str) -> Iterator[Callable[[], str]]:
+    """A Python process, stopped (SIGSTOP) when it has printed `held`, after which it reads a line.
 
-    at, other, after = "", None, True
+    The block gets a function that resumes the process, and returns the next line that it prints.
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout.readline() == "held\n"
+            process.send_signal(signal.SIGSTOP)
 
-    def create(self, path, data):
-        if self.at and path.endswith(self.at):
-            self.at = ""
-            if self.after:
-                super().create(path, data)
-                self.other()
-                return
-            self.other()
-        super().create(path, data)
+            def go_on() -> str:
+                process.send_signal(signal.SIGCONT)
+                process.stdin.write("\n")
+                process.stdin.flush()
+                return process.stdout.readline().rstrip("\n")
+
+            yield go_on
+        finally:
+            process.kill()

@@ -8,7 +8,7 @@ from hoodie import CLEAN, HoodieTable, Rollback
 from hoodie.errors import LockLostError, PendingInstantError
 from hoodie.storage import LocalStorage
 from tests.support.clock import FakeClock
-from tests.support.stopped import Stopped
+from tests.support.interleaving import Stopped
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 LEASE = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider"}

@@ -23,7 +23,7 @@ from hoodie.timeline.codecs.restore import decode_restore_plan, encode_restore_p
 from hoodie.transaction import instants
 from hoodie.transaction.recovery import recoveries
 from tests.support.clock import FakeClock
-from tests.support.stopped import Stopped
+from tests.support.interleaving import Stopped
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 RETAIN_ONE = {"hoodie.clean.commits.retained": 1}

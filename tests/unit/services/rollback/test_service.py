@@ -20,7 +20,7 @@ from hoodie.transaction.recovery import recoveries
 from hoodie.transaction.rollback import plan_rollback, request_rollback
 from hudi_services.cli.program import main
 from tests.support.clock import FakeClock
-from tests.support.stopped import Stopped
+from tests.support.interleaving import Stopped
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 LOCKING = Locking.of(resolve({}, ROLLBACK_OPTIONS.keys))
