@@ -97,7 +97,7 @@ def test_listings_that_lag_are_noticed():
 
 
 def _fails_once(plot: Plot, seed: int) -> bool:
-    """Whether a history fails. `seed` is the first that did, so that all others are played only after a change of the code."""
+    """Say if a history fails. `seed` is the first that did, so that the others are played only after a change of the code."""
     return any(_fails(plot, each) for each in (seed, *range(MOST_SEEDS)))
 
 
