@@ -42,12 +42,11 @@ def judge(objectives: Objectives, facts: Facts) -> tuple[Verdict, ...]:
 def turns(objectives: Objectives, facts: Facts) -> datetime | None:
     """The time at which the first objective that is met now is missed if nothing happens; None: time alone makes no
     objective missed."""
+    limits = ((facts.last_data, objectives.freshness), (facts.waits, objectives.clean_age))
     ends = [
-        since + limit
-        for since, limit in ((facts.last_data, objectives.freshness), (facts.waits, objectives.clean_age))
-        if since is not None and limit is not None and since + limit >= facts.now
+        _until_now(since, facts) + limit for since, limit in limits if since is not None and limit is not None
     ]
-    return min(ends, default=None)
+    return min((end for end in ends if end >= facts.now), default=None)
 
 
 def by_urgency(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
@@ -57,8 +56,14 @@ def by_urgency(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 def _freshness(limit: timedelta, facts: Facts) -> Verdict:
     if facts.last_data is None:
         return _verdict("freshness", None, limit.total_seconds(), "seconds", None)
-    age = (facts.now - facts.last_data).total_seconds()
-    return _verdict("freshness", age, limit.total_seconds(), "seconds", facts.last_data + limit)
+    last_data = _until_now(facts.last_data, facts)
+    age = (facts.now - last_data).total_seconds()
+    return _verdict("freshness", age, limit.total_seconds(), "seconds", last_data + limit)
+
+
+def _until_now(moment: datetime, facts: Facts) -> datetime:
+    """The moment, at the latest now: a commit dated ahead is of a wrong clock, which the problems of the table name."""
+    return min(moment, facts.now)
 
 
 def _log_ratio(limit: float, facts: Facts) -> Verdict | None:
@@ -78,8 +83,8 @@ def _small_files(limit: float, facts: Facts) -> Verdict | None:
 
 
 def _clean_age(limit: timedelta, facts: Facts) -> Verdict:
-    age = (facts.now - facts.waits).total_seconds() if facts.waits is not None else 0.0
-    return _verdict("clean_age", age, limit.total_seconds(), "seconds", facts.waits and facts.waits + limit)
+    waits = _until_now(facts.waits or facts.now, facts)
+    return _verdict("clean_age", (facts.now - waits).total_seconds(), limit.total_seconds(), "seconds", waits + limit)
 
 
 def _timeline_length(limit: int, facts: Facts) -> Verdict:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hudi_services.entry.objectives import RESTORED_BY, Objectives
 from hudi_services.operations.objectives.facts import Facts, Growth
-from hudi_services.operations.objectives.verdict import MOST, judge
+from hudi_services.operations.objectives.verdict import MOST, judge, turns
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -31,6 +31,15 @@ def test_a_stale_table_since_it_was_due():
     found = one({"freshness": "2h"}, Facts(NOW, AGO[6]))
     assert (found.is_met, found.value, found.urgency, found.since) == (False, 6 * 3600, 3, AGO[4])
     assert found.service == "ingest"
+
+
+@pytest.mark.parametrize("ahead", [HOUR, datetime.max.replace(tzinfo=UTC) - NOW])
+def test_a_commit_dated_ahead_is_of_now(ahead):
+    """Its age is not known, and the last times of the calendar have none after them."""
+    facts = Facts(NOW, NOW + ahead, waits=NOW + ahead)
+    wanted = Objectives.model_validate({"freshness": "2h", "clean_age": "2h"})
+    assert [(verdict.is_met, verdict.value, verdict.urgency) for verdict in judge(wanted, facts)] == [(True, 0, 0)] * 2
+    assert turns(wanted, facts) == NOW + 2 * HOUR
 
 
 def test_a_table_without_data_is_the_most_urgent():
