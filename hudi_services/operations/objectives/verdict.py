@@ -43,9 +43,7 @@ def turns(objectives: Objectives, facts: Facts) -> datetime | None:
     """The time at which the first objective that is met now is missed if nothing happens; None: time alone makes no
     objective missed."""
     limits = ((facts.last_data, objectives.freshness), (facts.waits, objectives.clean_age))
-    ends = [
-        _until_now(since, facts) + limit for since, limit in limits if since is not None and limit is not None
-    ]
+    ends = [_until_now(since, facts) + limit for since, limit in limits if since is not None and limit is not None]
     return min((end for end in ends if end >= facts.now), default=None)
 
 

@@ -66,7 +66,7 @@ def _problem(dag: str | None, body: bytes) -> tuple[str, str | None]:
     try:
         request = json.loads(body)
         name, run_type, params = (dag, "manual", request.get("conf")) if dag else _backfill(request)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return "", None
     return (name, form_problem(name, run_type, params or {})) if isinstance(name, str) else ("", None)
 
@@ -94,6 +94,6 @@ def form_problem(dag: str, run_type: str, params: Mapping[str, Any]) -> str | No
         entry.called_with(table, RunRequest(params={**defaults, **params}, run_type=run_type))
     except (ValueError, ConfigError) as error:
         return str(error)
-    except (TypeError, AttributeError):  # a field of another type than the form has
+    except (TypeError, AttributeError, OverflowError):  # a field of another type than the form has, or no finite number
         return None
     return None
