@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from hoodie.config import select_keys
 from hoodie.config.keys.concurrency import COMMON_KEYS
+from hoodie.model.place import is_relative
 from hudi_services.entry.dag import BY_OBJECTIVES
 from hudi_services.entry.feed.model import Duration, Part, Texts
 from hudi_services.entry.objectives import Objectives
@@ -36,10 +37,16 @@ def _scalar(value: object) -> object:
     return value
 
 
-def _place(value: str) -> str:
-    """A path with a space, a line break or `~` before its name is one in the working directory, which differs by process."""
-    if not value.isprintable() or value != value.strip() or not value or value.startswith("~"):
-        raise ValueError(f"{value!r} is not the path of a table; write it whole, or a URL")
+def place(value: str) -> str:
+    """Refuse a path that begins in the working directory, which is another one for each process, Airflow among them. So does one
+    with a space, a line break or `~` before its name. A variable that is left is one that is not set, which is a mistake by
+    itself."""
+    is_elsewhere = is_relative(value) and not value.startswith("${")
+    if not value.isprintable() or value != value.strip() or not value or is_elsewhere:
+        raise ValueError(
+            f"{value!r} is not the path of a table: it would be another folder for each process. Write it whole, such as "
+            "/data/lake/orders, or a URL"
+        )
     return value
 
 
@@ -121,7 +128,7 @@ class Table(Part):
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=200)]
-    base_path: Annotated[str, AfterValidator(_place)]
+    base_path: Annotated[str, AfterValidator(place)]
     keys: Keys | None = None
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE"
     version: Literal[6, 9] = 9

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from hoodie.model.place import absolute
 
 if TYPE_CHECKING:  # it loads Arrow
     from hoodie.storage import Storage
@@ -27,6 +28,5 @@ def place_of(path: str) -> tuple[Storage, str]:
     """The folder of a path or URL, and the name in it."""
     from hoodie.storage import open_storage
 
-    local = "://" not in path and not path.startswith("file:")
-    folder, _, name = (str(Path(path).absolute()) if local else path).rpartition("/")
+    folder, _, name = absolute(path).rpartition("/")
     return open_storage(folder or "/"), name

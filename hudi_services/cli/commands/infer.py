@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 
 import click
 import yaml
 
+from hoodie.model.place import absolute
 from hudi_services.cli.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.runtime.terminal import echo
 
@@ -17,8 +17,7 @@ def _infer(folder: str, file_format: str | None, name: str | None, objectives: b
     from hudi_services.sources.infer.profile import look_at
     from hudi_services.sources.infer.sections import sections_text
 
-    if ":" not in folder.partition("/")[0]:  # no URL. Airflow reads the entry in another working directory
-        folder = os.path.abspath(folder)
+    folder = absolute(folder)  # Airflow reads the entry in another working directory
     finding = look_at(folder, file_format, name)
     text = entry_text(finding) + (sections_text(folder, finding.modified_ms) if objectives else "")
     echo(json.dumps(yaml.safe_load(text), indent=2) if as_json else text, nl=as_json)

@@ -35,9 +35,19 @@ def identity(path: str) -> str:
 
 
 def is_local(path: str) -> bool:
-    """True for a path on this machine, also as a `file:` URL. A folder may be named `a:b`: a scheme has two slashes after it."""
+    """True for a path on this machine, also as a `file:` URL. A folder may be named `a:b`: a scheme has a slash after it."""
     path = _WITHOUT_HOST.sub(r"\1:///", path)
     return "://" not in path or path.startswith(("file:", "local:"))
+
+
+def is_relative(path: str) -> bool:
+    """True for a path in the working directory, which is another folder for each process."""
+    return is_local(path) and not path.removeprefix("local:").removeprefix("file:").startswith("/")
+
+
+def absolute(path: str) -> str:
+    """A path on this machine as every process reads it, others as they are."""
+    return os.path.abspath(path.removeprefix("local:").removeprefix("file:")) if is_relative(path) else path
 
 
 def same_table(path: str, other: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie.model.place import identity, lies_in, same_table
+from hoodie.model.place import absolute, identity, is_local, is_relative, lies_in, same_table
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,14 @@ def test_a_link_is_what_it_leads_to(tmp_path, monkeypatch):
     assert {identity(each) for each in ("t", "./link/", "link/../t", str(tmp_path / "link"))} == {str(tmp_path / "t")}
     assert same_table("link", f"file:{tmp_path}/t")
     assert not same_table("link", "t2")
+
+
+def test_paths_in_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in ("lake/orders", "./x", "a:b", "a:b/c", "file:lake", "~/lake"):
+        assert (is_local(path), is_relative(path)) == (True, True), path
+        assert absolute(path) == f"{tmp_path}/{path.removeprefix('file:').removeprefix('./')}"
+    for path in ("/lake", "file:/lake", "file:///lake", "local:///lake"):
+        assert (is_local(path), is_relative(path), absolute(path)) == (True, False, path)
+    for path in ("s3://b/x", "s3:/b/x", "memory://x", "hdfs:/x"):
+        assert (is_local(path), is_relative(path), absolute(path)) == (False, False, path)

@@ -262,7 +262,9 @@ def test_yaml_that_nests_without_end_is_a_mistake(tmp_path: Path, text: str) -> 
     assert "nested too deeply" in mistake.message
 
 
-@pytest.mark.parametrize("place", ["", " ", " /lake/a", "/lake/a ", "/lake/a\n", "/lake/\0a", "~/a", "~ann/a"])
+@pytest.mark.parametrize(
+    "place", ["", " ", " /lake/a", "/lake/a ", "/lake/a\n", "/lake/\0a", "~/a", "~ann/a", "lake/a", "./a", "a:b"]
+)
 def test_a_path_that_names_another_folder_than_it_seems_to(tmp_path: Path, place: str) -> None:
     reading = read_registry(write(tmp_path, json.dumps({"tables": [{"name": "a", "base_path": place}]})))
     assert reading.registry.tables == ()
