@@ -17,7 +17,7 @@ LOADERS = ("ingest", "stream", "cdc sync")
 
 Obstacle = Literal["damage", "right", "storage", "settings"]
 """The kinds of what keeps a table from being read. A missing right, a storage that does not answer and a mistake of the settings
-damage nothing."""
+damage nothing. A table that this release does not serve counts as such a mistake."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from hoodie.errors import (
     OccupiedPathError,
     StorageError,
     TableNotFoundError,
+    UnsupportedTableError,
 )
 from hoodie.storage.outage import storage_error
 from hudi_services.operations.advice.facts import Obstacle, Unreadable
@@ -34,4 +35,4 @@ def _kind(error: HoodieError) -> Obstacle:
         return "right"
     if isinstance(error, StorageError):
         return "storage"
-    return "settings" if isinstance(error, ConfigError) else "damage"
+    return "settings" if isinstance(error, ConfigError | UnsupportedTableError) else "damage"

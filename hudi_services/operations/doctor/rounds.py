@@ -21,6 +21,7 @@ from hoodie.errors import (
     OccupiedPathError,
     StorageError,
     TableNotFoundError,
+    UnsupportedTableError,
 )
 from hoodie.storage import open_storage
 from hoodie.storage.outage import storage_error
@@ -35,6 +36,7 @@ _CHECKS: tuple[tuple[type[HoodieError], catalogue.Check], ...] = (
     (AccessDeniedError, catalogue.MISSING_RIGHT),
     (StorageError, catalogue.UNREACHABLE),
     (ConfigError, catalogue.UNREACHABLE),
+    (UnsupportedTableError, catalogue.UNSUPPORTED),
 )
 """The check by the kind of error that keeps a table from being looked at: the first that fits."""
 

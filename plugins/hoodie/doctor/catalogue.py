@@ -30,6 +30,7 @@ NO_TABLE = Check("no-table", _W)
 UNREADABLE = Check("unreadable", _D)
 UNREACHABLE = Check("unreachable", _W)
 MISSING_RIGHT = Check("missing-right", _W)
+UNSUPPORTED = Check("unsupported-table", _W)
 UNCHECKED = Check("unchecked", _W)
 PROPERTIES = Check("properties", _D, fixed=True)
 PROPERTIES_BACKUP = Check("properties-backup", _W, fixed=True)
@@ -82,7 +83,7 @@ KEYS_IN_PARTITIONS = Check("keys-in-partitions", _D, deep=True)
 KEYS_PER_PARTITION = Check("keys-per-partition", _W, deep=True)
 DUPLICATE_KEYS = Check("duplicate-keys", _D, deep=True)
 
-UNSEEN = (UNREACHABLE.name, MISSING_RIGHT.name)
+UNSEEN = (UNREACHABLE.name, MISSING_RIGHT.name, UNSUPPORTED.name)
 """Checks whose findings say that the table was not looked at, which says nothing about damage."""
 
 CHECKS: Mapping[str, Check] = {check.name: check for check in dict(globals()).values() if isinstance(check, Check)}

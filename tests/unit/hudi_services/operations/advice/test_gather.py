@@ -196,3 +196,15 @@ def test_a_file_that_was_cut_short_has_the_size_that_is_there_and_the_one_of_its
     assert cut.detail.startswith("Found: 1,500 bytes, where commit ")
     assert cut.detail.endswith(f" wrote {size:,}.")
     assert cut.text.endswith(".parquet)")
+
+
+def test_a_table_that_is_not_served_is_not_damaged(tmp_path, capsys):
+    fill(create(tmp_path / "orders"))
+    properties = tmp_path / "orders" / ".hoodie" / "hoodie.properties"
+    properties.write_text(properties.read_text().replace("hoodie.table.version=9", "hoodie.table.version=7"))
+    file = registered(tmp_path, {"name": "orders"})
+    advice = advised(file, "orders")["unreadable"]
+    assert (advice.severity.name, "7" in advice.text + advice.detail) == ("FAILED", True)
+    assert main(["doctor", "--table=orders", f"--registry={file}"]) == 2
+    shown = capsys.readouterr().out
+    assert ("WARNING unsupported-table" in " ".join(shown.split()), "DAMAGE" in shown) == (True, False)
