@@ -16,6 +16,9 @@ from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import SparkSection, Table
 from hudi_services.entry.table_choice import ChosenTable
 
+_PROPOSED = frozenset({"cluster", "archive"})
+"""Services that advice and the doctor propose for any table. They move rows or instants, and delete none."""
+
 
 @dataclass(frozen=True)
 class Registered:
@@ -31,6 +34,7 @@ def registered(entry: ServiceEntry[Any], table: Table, typed: Mapping[str, Any])
     A flag that is a field of the DAG's form, such as the first date to load, counts like a value of the form. Raises
     ConfigError or RegistryError for a service that the table does not have, and for what cannot be asked for.
     """
+    table = _with_defaults(entry, table)
     if entry.section_of(table) is None:
         raise ConfigError(
             f"Table {table.name} has no {entry.name}", fix=f"give its entry in the registry a section `{entry.name}`"
@@ -54,6 +58,13 @@ def registered(entry: ServiceEntry[Any], table: Table, typed: Mapping[str, Any])
     return Registered(flags, {name: PlacedText(value, place) for name, value in arguments.options.items()})
 
 
+def _with_defaults(entry: ServiceEntry[Any], table: Table) -> Table:
+    """The table with the defaults of a service that advice proposes. Its entry has a section only for a DAG of the service."""
+    if entry.section_of(table) is not None or entry.name not in _PROPOSED:
+        return table
+    return table.model_copy(update={entry.name: entry.section.kind()})
+
+
 def spark_settings(entry: ServiceEntry[Any], table: Table | None) -> Mapping[str, str]:
     """The registry's settings of the service's Spark application; empty for a table that no registry named."""
     section = entry.section_of(table) if table is not None else None
@@ -65,6 +76,7 @@ def check_begun(entry: ServiceEntry[Any], table: Table) -> None:
 
     In Airflow a switch holds the DAG back until then.
     """
+    table = _with_defaults(entry, table)
     if not any(isinstance(step, WhenOn) for step in entry.dag.steps(table, entry.section_of(table))):
         return
     from hoodie.table import HoodieTable  # loads Arrow

@@ -18,6 +18,7 @@ from hudi_services.registry.lookup import table_named
 from hudi_services.services.entries import ENTRIES
 from tests.support.cli import DONE, USAGE, deliver, everything, said
 from tests.support.new_service import WITH_EXPIRE
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 TEXT = """\
 tables:
@@ -175,6 +176,13 @@ def test_what_cannot_be(call, capsys, command, arguments, message):
 def test_a_service_that_the_table_does_not_have(call, capsys):
     assert call("sync", "--table=trips") == USAGE
     assert "give its entry in the registry a section `sync`" in said(capsys)
+
+
+@pytest.mark.parametrize("service", ["cluster", "archive"])
+def test_a_service_that_advice_proposes_needs_no_section(tmp_path, call, capsys, service):
+    create(tmp_path / "trips").write(batch([("a", "p", 1, 1)]), "bulk_insert", SMALL_BLOOM)
+    assert call(service, "--table=trips", "--explain") == DONE
+    assert call(service, "--table=trips") == DONE
 
 
 def test_help_needs_no_table(call, capsys):
