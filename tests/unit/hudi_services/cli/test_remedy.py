@@ -57,7 +57,7 @@ def test_the_remedies_of_errors_and_of_the_doctor_can_be_pasted(tmp_path, capsys
     assert f"To do: wait, or end it with `{pasted}`." in capsys.readouterr().err
     (tmp_path / "orders/.hoodie/timeline/20260101000000000.inflight").touch()
     main(["doctor", *flags])
-    assert f"`hudi-services doctor --fix --table orders --registry {file}`" in capsys.readouterr().out
+    assert f"$ hudi-services doctor --fix --table orders --registry {file}\n" in capsys.readouterr().out
 
 
 def test_the_lines_of_a_page_can_be_pasted(tmp_path, capsys):
