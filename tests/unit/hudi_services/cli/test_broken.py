@@ -47,7 +47,7 @@ def edit(path, replace, by):
         (lambda path: edit(path, "=trips", "=\\u00"), "broken \\u escape"),
         (lambda path: (path / ".hoodie/hoodie.properties").write_text(""), "0 bytes"),
         (lambda path: (path / ".hoodie/hoodie.properties").unlink(), "a table's other files"),
-        (lambda path: next(path.glob(".hoodie/timeline/*_*.commit")).write_text(""), "is empty. found: 0 bytes"),
+        (lambda path: next(path.glob(".hoodie/timeline/*_*.commit")).write_text(""), "0 bytes"),
     ],
 )
 def test_a_broken_table_is_refused_and_left_as_it_is(path, command, damage, message, capsys):
