@@ -14,6 +14,8 @@ from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
 from hoodie.sql.comparisons import exact_comparison, named
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
+from hoodie.sql.date_intervals import MACROS as INTERVAL_MACROS
+from hoodie.sql.date_intervals import moved_date
 from hoodie.sql.division import MACROS as DIVISION_MACROS
 from hoodie.sql.division import checked_division
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
@@ -72,6 +74,7 @@ MACROS = (
     *COMPARISON_MACROS,
     *CONDITION_MACROS,
     *DIVISION_MACROS,
+    *INTERVAL_MACROS,
     *PATTERN_MACROS,
     *FUNCTION_MACROS,
     *JOINED_MACROS,
@@ -155,6 +158,7 @@ def duckdb_text(tree: exp.Expression) -> str:
         membership_value(node)
         element_place(node)
         checked_division(node)
+        moved_date(node)
         joined_text(node)
         java_pattern(node)
         if isinstance(node, exp.Literal) and not node.is_string:

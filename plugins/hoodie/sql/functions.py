@@ -12,7 +12,7 @@ from hoodie.sql.untyped_values import is_untyped
 
 _CONTAINS, _POSITION, _SUBSTRING = "__hoodie_contains", "__hoodie_position", "__hoodie_substring"
 _GET, _MILLIS, _REVERSE = "__hoodie_get", "__hoodie_millis", "__hoodie_reverse"
-_POWER, _SEQUENCE = "__hoodie_power", "__hoodie_sequence"
+_POWER, _SEQUENCE, _FLAT, _SIGN = "__hoodie_power", "__hoodie_sequence", "__hoodie_flat", "__hoodie_sign"
 _UNIX_SECONDS, _MEASURED, _INTEGRAL, _PART = (
     "__hoodie_unix_seconds",
     "__hoodie_measured",
@@ -28,7 +28,12 @@ MACROS = (
     "WHEN len(a) > list_count(a) THEN NULL ELSE false END",
     f"CREATE MACRO {_POSITION}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL ELSE coalesce(list_position(a, x), 0) END",
     f"CREATE MACRO {_GET}(a, i) AS CASE WHEN i >= 0 THEN list_extract(a, i + 1) END",
-    f"CREATE MACRO {_REVERSE}(x VARCHAR) AS reverse(x), (x) AS list_reverse(x)",
+    # DuckDB's reverse keeps letters and their marks together.
+    f"CREATE MACRO {_REVERSE}_text(x) AS array_to_string(list_reverse(regexp_extract_all(x, '(?s).')), '')",
+    f"CREATE MACRO {_REVERSE}(x VARCHAR) AS {_REVERSE}_text(x), (x) AS list_reverse(x)",
+    f"CREATE MACRO {_FLAT}(x) AS CASE WHEN len(x) = list_count(x) THEN flatten(x) END",  # null if an element is
+    f"CREATE MACRO {_SIGN}(x) AS CASE WHEN isnan(CAST(x AS DOUBLE)) OR CAST(x AS DOUBLE) = 0 THEN CAST(x AS DOUBLE) "
+    "ELSE CAST(sign(CAST(x AS DOUBLE)) AS DOUBLE) END",
     # DuckDB's epoch_ms rounds up.
     f"CREATE MACRO {_MILLIS}(x) AS (epoch_us(x) - (epoch_us(x) % 1000 + 1000) % 1000) // 1000",
     f"CREATE MACRO {_UNIX_SECONDS}(x) AS (epoch_us(x) - (epoch_us(x) % 1000000 + 1000000) % 1000000) // 1000000",
@@ -250,8 +255,23 @@ def _for_all(node: exp.Anonymous) -> None:
 
 
 def _reverse(node: exp.Reverse) -> None:
-    if not is_untyped(node):  # DuckDB takes each for a text where it chooses a macro
-        node.replace(_call(_REVERSE, node.this))
+    # DuckDB knows no type of some values where it chooses a macro, and refuses arrays among them.
+    node.replace(_call(f"{_REVERSE}_text" if is_untyped(node) else _REVERSE, node.this))
+
+
+def _collected(node: exp.ArrayAgg | exp.ArrayUniqueAgg) -> None:
+    """Make an empty array of no rows."""
+    aggregate: exp.Expression = node
+    while isinstance(aggregate.parent, exp.Filter | exp.Window) and aggregate.arg_key == "this":
+        aggregate = aggregate.parent
+    filled = exp.Coalesce(expressions=[exp.Array(expressions=[])])
+    aggregate.replace(filled)
+    filled.set("this", aggregate)  # not a copy: its other parts are translated later
+
+
+def _any_row(node: exp.AnyValue) -> None:
+    if not isinstance(node.parent, exp.IgnoreNulls):  # DuckDB passes over nulls
+        node.replace(exp.First(this=node.this.copy()))
 
 
 def _percentile(node: exp.Quantile) -> None:
@@ -311,6 +331,9 @@ def _short_name(node: exp.Dayname | exp.Monthname) -> None:
 _TRANSLATIONS: dict[type[exp.Expression], Callable[..., None]] = {
     exp.ArgMax: lambda node: node.replace(_call("arg_max_null", node.this, node.expression)),
     exp.ArgMin: lambda node: node.replace(_call("arg_min_null", node.this, node.expression)),
+    exp.AnyValue: _any_row,
+    exp.ArrayAgg: _collected,
+    exp.ArrayUniqueAgg: _collected,
     exp.ArrayContains: lambda node: node.replace(_call(_CONTAINS, node.this, node.expression)),
     exp.ArrayPosition: lambda node: node.replace(_call(_POSITION, node.this, node.expression)),
     exp.ArraySlice: _slice,
@@ -319,6 +342,7 @@ _TRANSLATIONS: dict[type[exp.Expression], Callable[..., None]] = {
     exp.CountIf: _count_if,
     exp.Dayname: _short_name,
     exp.Exists: _exists,
+    exp.Flatten: lambda node: node.replace(_call(_FLAT, node.this)),
     exp.GroupConcat: _joined,
     exp.Hex: lambda node: node.set("this", _call(_INTEGRAL, node.this)),
     exp.IsNan: lambda node: node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.false()])),
@@ -330,6 +354,7 @@ _TRANSLATIONS: dict[type[exp.Expression], Callable[..., None]] = {
     exp.Quantile: _percentile,
     exp.Reverse: _reverse,
     exp.Right: _side,
+    exp.Sign: lambda node: node.replace(_call(_SIGN, node.this)),
     exp.SplitPart: lambda node: node.replace(
         _call(_PART, *(node.args[name] for name in ("this", "delimiter", "part_index")))
     ),
