@@ -27,6 +27,7 @@ from hoodie.sql.letters import spell
 from hoodie.sql.membership import membership_value
 from hoodie.sql.pattern import MACROS as PATTERN_MACROS
 from hoodie.sql.pattern import escaped_like
+from hoodie.sql.precedence import check_precedence
 from hoodie.sql.regular_patterns import MACROS as REGEX_MACROS
 from hoodie.sql.regular_patterns import java_pattern
 from hoodie.sql.rounding import MACROS as ROUNDING_MACROS
@@ -142,6 +143,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     copied = tree.copy()
     for node in list(copied.walk()):
         known_aggregate(node)
+        check_precedence(node)
     mark_aliases(copied)
     check_conditions(copied)
     named(copied)
