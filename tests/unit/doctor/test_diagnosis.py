@@ -149,6 +149,23 @@ def test_files_of_no_instant_are_orphans_and_those_of_archived_ones_are_not(tmp_
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+def test_files_of_a_table_that_lost_its_timeline_are_no_orphans(tmp_path, version):
+    table = filled(tmp_path, version)
+    data = {path: path.read_bytes() for path in tmp_path.rglob("part=*/*") if path.is_file()}
+    for instant in table.timeline:
+        for path in tmp_path.glob(f".hoodie/**/{instant.time}*"):
+            path.unlink(missing_ok=True)
+    (finding,) = [each for each in table.diagnose().findings if not each.check.startswith("metadata")]
+    assert (finding.check, finding.severity, finding.path) == (
+        "lost-timeline",
+        Severity.DAMAGE,
+        table.state().layout.folder,
+    )
+    table.mend(table.diagnose())
+    assert {path: path.read_bytes() for path in tmp_path.rglob("part=*/*") if path.is_file()} == data
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_a_file_that_its_commit_does_not_name(tmp_path, version):
     table = filled(tmp_path, version)
     extra = f"part=p/aaaa-0_0-1-2_{table.timeline.commits[-1].time}.parquet"

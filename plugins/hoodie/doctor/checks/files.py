@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hoodie.display import counted
 from hoodie.doctor import catalogue, file_remedy
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
@@ -102,7 +103,8 @@ def orphans(facts: Facts) -> Iterator[Finding]:
     """Files of no completed and no pending instant, and those of a completed one that it does not name.
 
     An instant before the active timeline was archived: its files are the table's. In version 6 a log that a commit wrote may
-    carry the instant of a planned compaction: without that plan no reader reads it.
+    carry the instant of a planned compaction: without that plan no reader reads it. Without any instant the timeline itself is
+    lost, and no file is called an orphan, as `--fix` would move the whole table aside.
     """
     committed = {path for commit in facts.commits.values() for stat in commit.stats for path in stat.paths}
     timeline, logs_tell = facts.state.timeline, facts.state.layout.logs_tell_writer
@@ -113,6 +115,9 @@ def orphans(facts: Facts) -> Iterator[Finding]:
         for time, commit in facts.commits.items()
         if commit.stats and time not in facts.marked and time not in _BOOTSTRAPS
     }
+    if not living and not timeline.instants:
+        yield from _lost_timeline(facts)
+        return
     for group in with_foreign(facts.files, facts.state):
         if not group.has_metafile and group.partition not in facts.written:
             continue
@@ -129,6 +134,18 @@ def orphans(facts: Facts) -> Iterator[Finding]:
                 yield uncommitted(file, time)
             elif isinstance(file, LogFile) and (lost_instants := lost_by(facts.storage, file)):
                 yield uncommitted(file, max(lost_instants))
+
+
+def _lost_timeline(facts: Facts) -> Iterator[Finding]:
+    files = [file for group in facts.files for file in group.files]
+    if files:
+        yield catalogue.LOST_TIMELINE.finding(
+            "the timeline has no instant, though the table has data files: readers see no rows",
+            "restore the files of this folder from a copy of the table before anything is written to it",
+            found=counted(len(files), "data file"),
+            path=facts.state.layout.folder,
+            bytes=sum(file.info.size for file in files),
+        )
 
 
 def replaced(facts: Facts) -> Iterator[Finding]:
