@@ -39,8 +39,11 @@ def test_it_arrives_once_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_place_that_cannot_be_written_to_is_told_before_the_work(tmp_path: Path, s3: Any) -> None:
     (tmp_path / "file").write_text("")
-    for path in (f"{tmp_path}/file/result.json", "s3://no-such-bucket-of-ours/result.json"):
-        with pytest.raises(ConfigError, match=r"cannot be written to .*result\.json"), reported(path):
+    for path, message in (
+        (f"{tmp_path}/file/result.json", r"cannot be written to .*result\.json"),
+        ("s3://no-such-bucket-of-ours/result.json", "no bucket 'no-such-bucket-of-ours'"),
+    ):
+        with pytest.raises(ConfigError, match=message), reported(path):
             pytest.fail("not begun")
 
 
