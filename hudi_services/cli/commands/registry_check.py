@@ -13,7 +13,7 @@ import click
 from hoodie.display import counted
 from hoodie.errors import HoodieError
 from hoodie.model.place import is_local
-from hudi_services.cli.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
 from hudi_services.entry.alert_rules import told_of, warnings
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.dag import dag_id
@@ -113,8 +113,10 @@ def _rounds(dag: str, rounds: Rounds | None) -> RoundsLine | None:
 def check_command(entries: Entries = ENTRIES) -> click.Group:
     """The command `registry`."""
 
-    def check(file: str | None, as_json: bool) -> int:
-        named = str(file if file is not None else registry_file(None))
+    def check(file: str | None, registry: str | None, as_json: bool) -> int:
+        if file is not None and registry is not None:
+            raise click.UsageError("Two registries are named: leave FILE or --registry out.")
+        named = file if file is not None else str(registry_file(registry))
         result = checked(named, datetime.now(UTC).date(), entries)
         echo(json.dumps(asdict(result), indent=2) if as_json else "\n".join(_text(result)))
         return _MISTAKES if result.mistakes else 0
@@ -124,9 +126,9 @@ def check_command(entries: Entries = ENTRIES) -> click.Group:
         click.Command(
             "check",
             callback=check,
-            params=[click.Argument(["file"], required=False), json_flag(), verbose_flag()],
+            params=[click.Argument(["file"], required=False), registry_flag(), json_flag(), verbose_flag()],
             help="Print what a registry declares, and every mistake in it with its line and key. FILE is "
-            "$HUDI_REGISTRY, or ./tables.yaml, when it is left out.\n\nExit code 1: there are mistakes.",
+            "that of --registry when it is left out.\n\nExit code 1: there are mistakes.",
             epilog=with_examples(("hudi-services registry check", "hudi-services registry check my.yaml --json")),
             context_settings=CONTEXT,
         )

@@ -35,6 +35,10 @@ def test_tables_services_and_schedules(tmp_path, capsys):
         "pool hudi  2 slots",
         f"{file}: 1 table, no mistakes",
     ]
+    assert main(["registry", "check", f"--registry={file}"]) == 0
+    assert f"{file}: 1 table, no mistakes" in capsys.readouterr().out
+    assert main(["registry", "check", str(file), f"--registry={file}"]) == 2
+    assert "leave FILE or --registry out" in capsys.readouterr().err
 
 
 def test_every_mistake_with_line_and_key(tmp_path, capsys, monkeypatch):
