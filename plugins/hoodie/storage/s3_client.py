@@ -38,9 +38,9 @@ class S3Client(S3FileSystem):  # type: ignore[misc]
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self.exclusive: set[str] = set()  # buckets whose store was seen to refuse a second object of a key
+        self.matching: set[str] = set()  # … and a replacement of an object that had changed
         self._answered = False
         self._silent_until = 0.0  # by the monotonic clock: the next requests need not wait as long
-        self.matching: set[str] = set()  # … and a replacement of an object that had changed
 
     async def _call_s3(self, method: str, *arguments: Any, **keywords: Any) -> Any:
         try:
