@@ -111,7 +111,7 @@ def check_first_load(request: IngestRequest, prepared: Prepared, engine: Engine)
     splits = checked_splits(planned.batch, rows, request.source.name, engine)
     keys = KeyCheck(request.source, splits, rows.plan, engine, first=True)
     try:
-        failed = keys.look() if keys.applies else None
+        failed = keys.look()
     except (SourceError, OSError) as error:
         return (f"the load would fail: {error}",)
     return (str(failed),) if failed is not None else ()

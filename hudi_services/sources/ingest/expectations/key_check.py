@@ -28,7 +28,7 @@ class KeyCheck:
     first: bool
 
     @property
-    def applies(self) -> bool:
+    def _applies(self) -> bool:
         """True if the write keeps one row of each key, and no user has said that rows are versions. Topics are: they have an
         order."""
         plan, source = self.plan, self.source
@@ -44,11 +44,13 @@ class KeyCheck:
     def after_write(self, combined: int, rows: int) -> CheckResult | None:
         """The failed check if most of the `rows` were dropped for others of their key, of which the write dropped `combined`,
         identical ones included. Raises RecordKeyError where the key is wrong."""
-        return self.look() if self.applies and _is_most(combined, rows) else None
+        return self.look() if _is_most(combined, rows) else None
 
     def look(self) -> CheckResult | None:
-        """Count the rows of each key: the failed check, None where no different rows are lost, or few. Raises RecordKeyError
-        where the key is wrong."""
+        """Count the rows of each key: the failed check, None where no different rows are lost, or few, or where the check does
+        not apply. Raises RecordKeyError where the key is wrong."""
+        if not self._applies:
+            return None
         loss = key_loss(self.splits, self.plan, self.engine)
         if not _is_most(loss.rows - loss.keys, loss.rows):
             return None

@@ -66,9 +66,11 @@ def key_loss(splits: Sequence[CheckedSplit], plan: WritePlan, engine: Engine) ->
 def unique_in_sample(splits: Sequence[CheckedSplit], ordering: Sequence[str]) -> UniqueColumns:
     """The columns without two equal values among the first different rows."""
     batches: list[pa.RecordBatch] = []
+    count = 0
     for batch in (batch for split in splits for batch in split.batches()):
         batches.append(batch)
-        if sum(other.num_rows for other in batches) >= _SAMPLE:
+        count += batch.num_rows
+        if count >= _SAMPLE:
             break
     rows = pa.Table.from_batches(batches).slice(0, _SAMPLE)
     with opened() as duck:
