@@ -120,10 +120,10 @@ for command in (
     _looks(
         "table",
         _overview,
-        "The table on one page: first what is wrong or waits and what fixes it, as `advise` without the doctor, then rows of "
-        "base files and in logs, as commits count them, files and their sizes, freshness, last "
-        "commits and services, pending plans, locks, and what cleaning and compaction would do now, or what "
-        "blocks them.\n\nExit code 1: there are problems, which the advice names.",
+        "The table on one page: first what is wrong or waits and what fixes it, as `advise` does. The doctor looks only "
+        "at a table with problems. Then rows of base files and in logs, as commits count them, files and their sizes, "
+        "freshness, last commits and services, pending plans, locks, and what cleaning and compaction would do now, or "
+        "what blocks them.\n\nExit code 1: there are problems, which the advice names.",
         "hudi-services show table --table orders",
         unread=_unread,
     ),

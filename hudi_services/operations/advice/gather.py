@@ -164,6 +164,14 @@ def _damages(request: Request) -> tuple[Damage, ...]:
     return damages_of(table_diagnosis.diagnosis.findings)
 
 
+def with_damages(facts: TableFacts, request: Request) -> TableFacts:
+    """The facts of a table with problems, with the damage that the doctor finds: it knows the commands that bring rows back."""
+    if not facts.problems:
+        return facts
+    grave = tuple(damage for damage in _damages(request) if damage.grave)
+    return replace(facts, damages=grave, looked=(*facts.looked, "the doctor's checks"))
+
+
 def unread_facts(request: Request, now: datetime, error: Exception, entries: Entries = ENTRIES) -> TableFacts:
     """The facts of a table that this error keeps from being read. The doctor looks at one that is damaged."""
     entry, error_facts = request.chosen.entry, unreadable_by(error, request.chosen.base_path)

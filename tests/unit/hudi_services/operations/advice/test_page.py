@@ -40,16 +40,19 @@ def test_lines_that_are_whole_are_not_broken():
 
 
 def test_a_damage_is_said_once_and_its_commands_name_the_table(tmp_path, capsys):
-    fill(create(tmp_path / "orders"))
+    fill(table := create(tmp_path / "orders"))
     file = max((tmp_path / "orders").rglob("*.parquet"), key=lambda file: file.stem.rpartition("_")[2])
     file.unlink()
     assert main(["show", "table", f"--target-base-path={tmp_path}/orders"]) == 1
-    shown = " ".join(capsys.readouterr().out.split())
-    assert shown.count("is missing. Found: ") == 1
-    assert "or run hudi-services doctor, which names" in shown
-    assert f" $ hudi-services doctor --target-base-path {tmp_path}/orders " in shown, "a long path is not broken"
+    shown = capsys.readouterr().out
+    assert shown.count("DAMAGE") == shown.count("A file is missing that commit ") == 1
+    assert f" $ hudi-services rollback --instant {table.state().timeline.commits[-1].time} " in shown, (
+        "as of the doctor"
+    )
+    assert f" --target-base-path {tmp_path}/orders\n" in shown, "a long path is not broken"
     assert main(["show", "table", f"--target-base-path={tmp_path}/orders", "--json"]) == 1
-    assert len(json.loads(capsys.readouterr().out)["problems"]) == 1
+    values = json.loads(capsys.readouterr().out)
+    assert (len(values["problems"]), [advice["kind"] for advice in values["advice"]]) == (1, ["doctor"])
 
 
 def test_a_timeline_that_cannot_be_read_has_advice_on_the_first_screen(tmp_path, capsys):
