@@ -44,9 +44,14 @@ class DatabaseServer:
         self._server.kill()
 
     def connection(self, database: str | None = None, charset: str = "utf8mb4") -> pymysql.connections.Connection[Any]:
-        """A connection of root."""
+        """A connection of root, without TLS: the authorities of the machine are loaded for each connection with it."""
         return pymysql.connect(
-            unix_socket=str(self.folder / "socket"), user="root", database=database, charset=charset, autocommit=True
+            unix_socket=str(self.folder / "socket"),
+            user="root",
+            database=database,
+            charset=charset,
+            autocommit=True,
+            ssl_disabled=True,
         )
 
     def dialect(self, statement: str) -> list[str]:
