@@ -33,6 +33,10 @@ class ListingCache:
             self._listings[folder] = listing if not self._folder else self._below(listing)
         return self._listings[folder]
 
+    def forget(self) -> None:
+        """List each folder again when it is asked for."""
+        self._listings.clear()
+
     def info(self, path: str) -> FileInfo | None:
         self.calls += 1
         info = self._storage.info(self._at(path))

@@ -17,12 +17,14 @@ from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.time import BEGINNING, Time
 from hoodie.schema.internal import InternalSchema
+from hoodie.storage import ListingCache
 from hoodie.storage.base import Storage
 from hoodie.timeline import WRITE_ACTIONS, Instant, Layout, Timeline, format_time, layout_of, load_timeline, parse_time
 from hoodie.timeline.archive import ArchivedTimeline
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.view.files import StorageFiles
 from hoodie.view.schema_history import schema_history
+from hoodie.view.timeline_check import find_data_file, lost_timeline
 
 _LONGEST_WRITE = timedelta(days=3)  # a commit that began earlier is taken to have been complete at a time
 
@@ -111,11 +113,11 @@ class TableState:
 
     def reloaded(self) -> TableState | None:
         """The state with the timeline as it is now; None when it is still the same. After an upgrade of the table it has the
-        timeline of the new version."""
+        timeline of the new version. Raises CorruptTableError for a timeline that is lost."""
         timeline = load_timeline(self.storage, self.layout)
         if timeline == self.timeline:
             return None
-        if self.layout.may_be_left:
+        if self.layout.may_be_left or not timeline.instants:
             return load_state(self.storage, SystemClock())
         return TableState(self.storage, self.properties, self.layout, timeline)
 
@@ -150,8 +152,22 @@ class TableState:
 def load_state(storage: Storage, clock: Clock) -> TableState:
     """Read the properties and list the timeline: two storage calls for a healthy table, three in version 6.
 
-    Raises TableNotFoundError, CorruptTableError or UnsupportedTableError.
+    Raises TableNotFoundError, CorruptTableError or UnsupportedTableError. A table without any instant must have no data file:
+    otherwise its timeline is lost, unless a first write has begun since the timeline was listed.
     """
+    state = _loaded(storage, clock)
+    data_file = None if state.timeline.instants else find_data_file(storage)
+    if data_file is None:
+        return state
+    if isinstance(storage, ListingCache):
+        storage.forget()
+    state = _loaded(storage, clock)
+    if not state.timeline.instants:
+        raise lost_timeline(storage, state.layout.folder, data_file)
+    return state
+
+
+def _loaded(storage: Storage, clock: Clock) -> TableState:
     properties = load_properties(storage, clock)
     while True:
         properties.check_readable()

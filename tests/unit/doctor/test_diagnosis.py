@@ -152,6 +152,7 @@ def test_files_of_no_instant_are_orphans_and_those_of_archived_ones_are_not(tmp_
 def test_files_of_a_table_that_lost_its_timeline_are_no_orphans(tmp_path, version):
     table = filled(tmp_path, version)
     data = {path: path.read_bytes() for path in tmp_path.rglob("part=*/*") if path.is_file()}
+    folder = table.state().layout.folder
     for instant in table.timeline:
         for path in tmp_path.glob(f".hoodie/**/{instant.time}*"):
             path.unlink(missing_ok=True)
@@ -159,7 +160,7 @@ def test_files_of_a_table_that_lost_its_timeline_are_no_orphans(tmp_path, versio
     assert (finding.check, finding.severity, finding.path) == (
         "lost-timeline",
         Severity.DAMAGE,
-        table.state().layout.folder,
+        folder,
     )
     table.mend(table.diagnose())
     assert {path: path.read_bytes() for path in tmp_path.rglob("part=*/*") if path.is_file()} == data

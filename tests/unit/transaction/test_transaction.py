@@ -233,10 +233,13 @@ class TestExecution:
             for state in ("requested", "inflight"):
                 storage.delete(f".hoodie/timeline/{plan.time}.compaction.{state}")
 
+        with begun(storage, clock) as other:
+            written = other.open(Action.COMMIT)
+            other.commit(change(written, put(storage, written, OTHER)))
         with pytest.raises(PendingInstantError):
             self.execute(storage, clock, plan, take_back)
         assert storage.info(FILE.format(0, plan.time)) is None
-        assert active(storage, clock) == []
+        assert active(storage, clock) == [(written.time, True)]
 
     def test_it_is_encoded_as_the_table_is_when_it_completes(self, tmp_path, clock):
         storage = create(tmp_path / "old", clock, **{"hoodie.write.table.version": "6"}).storage

@@ -21,6 +21,7 @@ from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import partitions_above
 from hoodie.view.missing_files import ExpectedFile, absent_files, refuse_external
 from hoodie.view.rollback_files import rolled_back_files
+from hoodie.view.timeline_check import is_written_name
 
 _COPY = f"restore it from a copy of the table; a table with a savepoint can be restored to it ({RESTORE})"
 _BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
@@ -137,10 +138,11 @@ def orphans(facts: Facts) -> Iterator[Finding]:
 
 
 def _lost_timeline(facts: Facts) -> Iterator[Finding]:
-    files = [file for group in facts.files for file in group.files]
+    files = [file for group in facts.files for file in group.files if is_written_name(file.info.name)]
     if files:
         yield catalogue.LOST_TIMELINE.finding(
-            "the timeline has no instant, though the table has data files: readers see no rows",
+            "the timeline has no instant, though the table has data files: it is neither read nor written, and Hudi's readers "
+            "see no rows",
             "restore the files of this folder from a copy of the table before anything is written to it",
             found=counted(len(files), "data file"),
             path=facts.state.layout.folder,
