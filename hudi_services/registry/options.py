@@ -57,6 +57,8 @@ def wrong_options(entry: Mapping[str, Any], services: Entries = ENTRIES) -> Iter
 
 def _said_twice(options: Mapping[str, object], keys: tuple[ConfigKey[Any], ...]) -> Iterator[tuple[str, str]]:
     """Options that are set under two of their names."""
+    if len(options) < 2:  # almost all sections of a registry
+        return
     for key in keys:
         first, *others = [name for name in key.names if name in options] or [key.name]
         yield from ((name, f"is another name of {first!r}: keep one of them") for name in others)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar, overload
 
 from hoodie.config.catalogue import Entry, Kind, Verdict, catalogue, find
@@ -112,9 +113,15 @@ def known_entry(name: str) -> Entry:
     """Hudi's option called `name`. Raises ConfigError for one that neither Hudi nor this library knows."""
     entry = find(name)
     if entry is None:
-        close = difflib.get_close_matches(name, [*_DECLARED, *catalogue()], n=1)
+        closest = _closest(name)
         raise ConfigError(
             f"Option {name!r} is not known here",
-            fix=f"did you mean {close[0]!r}?" if close else "remove it: it would have no effect",
+            fix=f"did you mean {closest!r}?" if closest else "remove it: it would have no effect",
         )
     return entry
+
+
+@lru_cache(maxsize=128)
+def _closest(name: str) -> str | None:
+    """The option with the most similar name. All names take 100 ms, and each DAG file of a registry asks again."""
+    return next(iter(difflib.get_close_matches(name, [*_DECLARED, *catalogue()], n=1)), None)
