@@ -123,7 +123,10 @@ class ComparedRows:
     def differences(self) -> Iterator[RowDifference]:
         """Yield the differences, part by part. Parts without any are left out."""
         for number in range(PARTS):
-            difference = row_difference(self.server.part(number), self._of_lake(number), self.key)
+            server, lake = self.server.part(number), self._of_lake(number)
+            if not server.num_rows and not lake.num_rows:
+                continue
+            difference = row_difference(server, lake, self.key)
             if difference.count:
                 yield difference
 
