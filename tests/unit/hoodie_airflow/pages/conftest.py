@@ -24,17 +24,30 @@ from tests.support.airflow_pages import REGISTRY, ROLES, watch
 from tests.support.tables import create
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[FastAPI]:
-    """Airflow's API server with its own auth manager and the plugin, as Airflow finds it; its database has DAGs of two tables."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", ",".join(f"{role}:{role}" for role in ROLES))
-    patch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", "s" * 64)
+@pytest.fixture(scope="session")
+def users() -> Iterator[None]:
+    """The users of the API server, and the secret of their sessions."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", ",".join(f"{role}:{role}" for role in ROLES))
+        patch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", "s" * 64)
+        yield
+
+
+@pytest.fixture(scope="session")
+def app(users: None) -> Iterator[FastAPI]:
+    """Airflow's API server with its own auth manager and the plugin, as Airflow finds it. It takes seconds to make."""
     heard = [each for each in logging.root.manager.loggerDict.values() if isinstance(each, logging.Logger)]
     heard = [each for each in heard if not each.disabled]
     app = create_app("core")  # imports all models
     for each in heard:  # Airflow's set-up of logging silences those that are there before it
         each.disabled = False
+    yield app
+    purge_cached_app()
+
+
+@pytest.fixture(scope="module")
+def server(app: FastAPI) -> Iterator[FastAPI]:
+    """The API server, whose database has DAGs of two tables."""
     DagModel.metadata.create_all(settings.engine)
     with settings.Session() as session:
         session.add(DagBundleModel(name="dags-folder"))
@@ -47,8 +60,6 @@ def server() -> Iterator[FastAPI]:
         for model in (XComModel, TaskInstance, DagRun, DagModel, DagBundleModel):
             session.execute(delete(model))
         session.commit()
-    purge_cached_app()
-    patch.undo()
 
 
 @pytest.fixture
