@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,11 +29,13 @@ def documented() -> list[str]:
     return [row for row in found if row[-1].isalpha() or not any(o.startswith(row) and o != row for o in found)]
 
 
+@cache
 def named() -> dict[str, list[str]]:
     """Id -> tests that are marked with it."""
     found: dict[str, list[str]] = {}
     for path in sorted((ROOT / "tests").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if "pytest.mark.format" in text else ():
             if not isinstance(node, ast.FunctionDef):
                 continue
             for mark in node.decorator_list:

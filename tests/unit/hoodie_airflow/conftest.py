@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from hudi_services.entry.table import Table
 from hudi_services.registry.load import load_registry
+from hudi_services.runtime.spark import java
 
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -56,6 +59,14 @@ tables:
         hoodie.datasource.hive_sync.password: ${HIVE_PASSWORD}
         hoodie.datasource.hive_sync.jdbcurl: jdbc:hive2://hive:10000/;user=etl;password=${HIVE_PASSWORD}
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_java() -> Iterator[None]:
+    """Each submit asks the Java of the machine for its version, which takes a fifth of a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(java, "_probe", cache(java._probe))
+        yield
 
 
 @pytest.fixture
