@@ -60,10 +60,11 @@ class Choice(Protocol):
 @dataclass(frozen=True, slots=True)
 class ChosenFiles:
     """The data files of the wanted partitions, sorted by path, and the folders that were left out: of a partition, or of all
-    partitions below."""
+    partitions below. `unmarked` are wanted folders with data files and without a metafile: readers pass them over."""
 
     files: tuple[PartitionFiles, ...]
     left_out: tuple[str, ...]
+    unmarked: tuple[PartitionFiles, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +96,27 @@ class StorageFiles:
         listings = _parallel(partial(list_whole, self.storage), partitions)
         return [parse_partition(path, listing.files) for path, listing in zip(partitions, listings, strict=True)]
 
-    def chosen(self, choice: Choice, partitions: Sequence[str] | None = None) -> ChosenFiles:
+    def chosen(self, choice: Choice | None, partitions: Sequence[str] | None = None) -> ChosenFiles:
         """The data files of the wanted partitions, of all or of the named ones. Folders that hold no wanted one are not
-        listed."""
+        listed. Without a choice each is wanted."""
         if partitions is not None:
-            chosen = choice.partitions(partitions)
+            chosen = partitions if choice is None else choice.partitions(partitions)
             others = tuple(sorted(set(partitions).difference(chosen)))
             return ChosenFiles(tuple(self.of(chosen)), others)
         left_out: list[str] = []
-        result = dict(_walk(self.storage, choose=partial(_chosen_folders, choice, left_out)))
-        chosen = choice.partitions(sorted(result))
-        left_out.extend(set(result).difference(chosen))
-        return ChosenFiles(tuple(parse_partition(path, result[path]) for path in chosen), tuple(sorted(left_out)))
+        choose = tuple if choice is None else partial(_chosen_folders, choice, left_out)
+        unmarked: dict[str, Sequence[FileInfo]] = {}
+        result = dict(_walk(self.storage, choose=choose, unmarked=unmarked))
+        marked_here, unmarked_here = sorted(result), sorted(unmarked)
+        if choice is not None:
+            marked_here, unmarked_here = choice.partitions(marked_here), choice.partitions(unmarked_here)
+        left_out.extend(set(result).difference(marked_here))
+        folders = (parse_partition(path, unmarked[path]) for path in unmarked_here)
+        return ChosenFiles(
+            tuple(parse_partition(path, result[path]) for path in marked_here),
+            tuple(sorted(left_out)),
+            tuple(folder for folder in folders if folder.files),
+        )
 
 
 def partitions_above(partition: str) -> list[str]:
@@ -137,9 +147,13 @@ def parse_partition(partition: str, files: Iterable[FileInfo]) -> PartitionFiles
 
 
 def _walk(
-    storage: Storage, root: str = "", choose: Callable[[Sequence[str]], Sequence[str]] = tuple
+    storage: Storage,
+    root: str = "",
+    choose: Callable[[Sequence[str]], Sequence[str]] = tuple,
+    unmarked: dict[str, Sequence[FileInfo]] | None = None,
 ) -> Iterator[tuple[str, Sequence[FileInfo]]]:
-    """The partitions with their files, level by level; `choose` are those of a level's folders that are looked into."""
+    """The partitions with their files, level by level; `choose` are those of a level's folders that are looked into. `unmarked`
+    gets the folders without a metafile that have files."""
     level: Sequence[str] = [root]
     while level:
         below: list[str] = []
@@ -150,6 +164,8 @@ def _walk(
                 yield folder, listing.files
                 if not folder:
                     return
+            elif unmarked is not None and listing.files:
+                unmarked[folder] = listing.files
             below.extend(sub for sub in listing.folders if sub != ".hoodie")
         level = choose(below)
 

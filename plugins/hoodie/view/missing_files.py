@@ -5,13 +5,20 @@ Without this check older rows would come back, deleted ones too, and the next wr
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from hoodie.errors import CorruptFileError, MissingFileError, TimeTravelError, UnsupportedTableError
+from hoodie.errors import (
+    CorruptFileError,
+    CorruptTableError,
+    MissingFileError,
+    TimeTravelError,
+    UnsupportedTableError,
+)
 from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
 from hoodie.model.names import EXTERNAL, PARTITION_METAFILE, LogFileName
 from hoodie.model.time import BEGINNING, Time
@@ -21,9 +28,12 @@ from hoodie.timeline.codecs.clean import decode_clean_plan
 from hoodie.timeline.codecs.commit_files import LISTED, Written
 from hoodie.view.committed_files import written_files, written_partitions
 from hoodie.view.file_ends import whole_files
-from hoodie.view.files import Choice, ChosenFiles
+from hoodie.view.files import Choice, ChosenFiles, PartitionFiles
 from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.state import TableState
+from hoodie.view.strays import archived_files
+
+_log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,13 +83,51 @@ def check_files(
     current_partitions = {file_slice.partition for file_slice in slices}
     unseen = next((file for file in absent if file.partition not in current_partitions), None)
     if unseen is not None:
-        raise MissingFileError(
-            f"Partition {unseen.partition!r} of table {state.storage.base_path} is not found by listing",
-            found=f"{unseen.path}, which {state.where(unseen.instant)} wrote, in a folder without {PARTITION_METAFILE}, or below "
-            "a folder that has one",
-            fix=f"restore {PARTITION_METAFILE} of that folder from a copy; nothing was changed",
-        )
+        raise _unseen(state, unseen)
     check_sizes(state, short_files(state, slices, partitions, as_of))
+
+
+def refuse_unmarked(state: TableState, unmarked: Sequence[PartitionFiles]) -> None:
+    """Raises MissingFileError for a folder without a partition metafile in which an archived commit wrote: no reader finds its
+    rows. `check_files` has those of active commits. `unmarked` are folders with data files and without a metafile.
+
+    An archive that cannot be read is logged.
+    """
+    try:
+        unseen = next(iter(archived_partitions(state, unmarked)), None)
+    except (CorruptTableError, MissingFileError) as error:
+        _log.warning("%s; whether folders without %s are partitions is not known", error, PARTITION_METAFILE)
+        return
+    if unseen is not None:
+        raise _unseen(state, unseen)
+
+
+def archived_partitions(state: TableState, unmarked: Sequence[PartitionFiles]) -> Iterator[ExpectedFile]:
+    """Yield the files in folders without a metafile that archived commits wrote to them. A folder without such a file is a copy.
+
+    The archive is read only if a file is named for an archived commit. Raises CorruptTableError or MissingFileError.
+    """
+    active = state.timeline.commit_times
+    times = {file.path: file.instant if isinstance(file, BaseFile) else file.time for g in unmarked for file in g.files}
+    times = {path: t for path, t in times.items() if t not in active and state.timeline.is_committed(t)}
+    if not times:
+        return
+    replaced = replaced_groups(state)
+    for instant, written in archived_files(state, frozenset(times.values())).values():
+        for group in unmarked:
+            for name in written.get(group.partition, ()):
+                file = ExpectedFile(group.partition, name, instant)
+                if file.path in times and file.group not in replaced:
+                    yield file
+
+
+def _unseen(state: TableState, file: ExpectedFile) -> MissingFileError:
+    return MissingFileError(
+        f"Partition {file.partition!r} of table {state.storage.base_path} is not found by listing",
+        found=f"{file.path}, which {state.where(file.instant)} wrote, in a folder without {PARTITION_METAFILE}, or below "
+        "a folder that has one",
+        fix=f"restore {PARTITION_METAFILE} of that folder from a copy; nothing was changed",
+    )
 
 
 def refuse_external(state: TableState, absent: Iterable[ExpectedFile]) -> None:

@@ -48,7 +48,7 @@ def archived_strays(files: Iterable[PartitionFiles], state: TableState) -> Itera
         t: names for t, names in _by_time(files, state).items() if t not in recent and state.timeline.is_committed(t)
     }
     logs: list[LogFile] = []
-    for time, named in (_archived(state, by_time) if by_time else {}).items():
+    for time, (_, named) in (archived_files(state, by_time) if by_time else {}).items():
         for file in _unnamed(by_time[time], named or None):
             if isinstance(file, BaseFile):
                 yield file
@@ -137,12 +137,12 @@ def _of_archive(files: Iterable[PartitionFiles], state: TableState) -> Iterator[
     if not rivals:
         return
     try:
-        named = _archived(state, {base.instant for bases in rivals for base in bases})
+        named = archived_files(state, {base.instant for bases in rivals for base in bases})
     except (CorruptTableError, MissingFileError) as error:
         _log.warning("%s; which of two base files of a file group was committed is not known", error)
         return
     for bases in rivals:
-        unnamed = _unnamed(bases, named.get(bases[0].instant))
+        unnamed = _unnamed(bases, named[bases[0].instant][1] if bases[0].instant in named else None)
         if len(unnamed) < len(bases):
             yield from unnamed
 
@@ -161,12 +161,15 @@ def _rivals(files: Iterable[PartitionFiles], state: TableState) -> Iterator[Sequ
                 yield bases
 
 
-def _archived(state: TableState, times: Collection[Time]) -> Mapping[Time, Written]:
-    """The files that these archived instants name."""
+def archived_files(state: TableState, times: Collection[Time]) -> Mapping[Time, tuple[Instant, Written]]:
+    """Return those of these instants that are archived writes, with the files that they name.
+
+    Raises CorruptTableError or MissingFileError for an archive that cannot be read.
+    """
     before = min(times)[:-1]  # text that is less than any time which begins with it
     instants = state.archive.instants(Time.of(before), max(times))
     return {
-        instant.time: written_by(state.commit_metadata(instant), instant.time)
+        instant.time: (instant, written_by(state.commit_metadata(instant), instant.time))
         for instant in instants
         if instant.time in times and instant.action in WRITE_ACTIONS
     }

@@ -10,7 +10,7 @@ from hoodie.model.files import FileGroup, FileSlice, GroupId
 from hoodie.model.time import Time
 from hoodie.timeline import Instant
 from hoodie.view.files import Choice, ChosenFiles, PartitionFiles
-from hoodie.view.missing_files import check_files, chosen_partitions
+from hoodie.view.missing_files import check_files, chosen_partitions, refuse_unmarked
 from hoodie.view.pending_groups import PendingGroups
 from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
@@ -81,6 +81,8 @@ class TableView:
         Only of the named `partitions`, which were looked at; None: of all of them, and of those that are not found.
         """
         check_files(self.state, self.slices, self._expected() if partitions is None else partitions, self.as_of)
+        if partitions is None:
+            refuse_unmarked(self.state, self._chosen_files.unmarked)
 
     def _expected(self) -> Sequence[str] | None:
         """The partitions in which files should be; None: in all."""
@@ -93,7 +95,4 @@ class TableView:
 
     @cached_property
     def _chosen_files(self) -> ChosenFiles:
-        files = self.state.files
-        if self.choice is not None:
-            return files.chosen(self.choice, self.partitions)
-        return ChosenFiles(tuple(files.all() if self.partitions is None else files.of(self.partitions)), ())
+        return self.state.files.chosen(self.choice, self.partitions)

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from hoodie import CLEAN, CLUSTERING, COMPACTION, LOG_COMPACTION, HoodieTable
+from hoodie.dataset import HoodieDataset
 from hoodie.errors import CorruptFileError, MissingFileError, TimeTravelError
 from hoodie.model.files import FileSlice
 from hoodie.model.time import Time
@@ -19,6 +20,7 @@ from hoodie.timeline.codecs.clean import encode_clean_plan
 from hoodie.transaction import instants
 from hoodie.transaction.instant_generator import new_time
 from hoodie.view.missing_files import absent_files
+from tests.support.archive import archive_before
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage
 from tests.support.made_states import base_file, done, log_file, state_of, wrote
@@ -239,6 +241,49 @@ def test_a_partition_that_listing_does_not_find(history):
     for filter in (None, pc.field("part") == "q"):
         with pytest.raises(MissingFileError, match=r"'part=q'.*not found by listing.*\.hoodie_partition_metadata"):
             table.read(filter=filter)
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_a_partition_of_archived_commits_that_listing_does_not_find(tmp_path, version):
+    """A folder that no archived commit wrote to is a copy, and is passed over."""
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version})
+    for part, value in (("old", 1), ("p", 1), ("p", 2), ("p", 3)):
+        table.write(batch([(part, part, value, value)]), "upsert", NO_SMALL_FILES)
+    archive_before(table, table.timeline.commits[2].time)
+    rows = content(table)
+    shutil.copytree(tmp_path / "t/part=old", tmp_path / "t/copy")
+    (tmp_path / "t/copy/.hoodie_partition_metadata").unlink()
+    mark = tmp_path / "t/part=old/.hoodie_partition_metadata"
+    assert content(table) == rows
+    assert {finding.check for finding in table.diagnose().findings} >= {"unmarked-folder"}
+    mark.unlink()
+    for query in ({}, {"filter": pc.field("part") == "old"}):
+        with pytest.raises(
+            MissingFileError, match=r"Partition 'part=old' .* not found by listing.*restore .hoodie_part"
+        ):
+            table.read(**query)
+    assert list(content(table, filter=pc.field("part") == "p")) == ["p"]
+    with pytest.raises(MissingFileError):
+        HoodieDataset(table).to_table()
+    table.mend(table.diagnose())
+    assert content(table) == rows
+    shutil.rmtree(tmp_path / "t/copy")
+    table.delete_partitions(["part=old"])
+    mark.unlink()
+    assert list(content(table)) == ["p"], "its file groups were taken out"
+
+
+def test_a_copy_beside_an_archive_that_cannot_be_read_is_passed_over(tmp_path, caplog):
+    table = create(tmp_path / "t", FakeClock())
+    for value in (1, 2, 3):
+        table.write(batch([("a", "p", value, value)]), "upsert", NO_SMALL_FILES)
+    shutil.copytree(tmp_path / "t/part=p", tmp_path / "t/copy")
+    (tmp_path / "t/copy/.hoodie_partition_metadata").unlink()
+    archive_before(table, table.timeline.commits[2].time)
+    (history,) = tmp_path.glob("t/.hoodie/timeline/history/*.parquet")
+    history.write_bytes(b"torn")
+    assert content(table) == {"a": ("p", 3, 3)}
+    assert "whether folders without .hoodie_partition_metadata are partitions" in caplog.text
 
 
 def test_cleaned_and_compacted_files_are_not_missed(history):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from hoodie.display import counted
 from hoodie.doctor import catalogue, file_remedy
@@ -19,7 +20,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.commit_files import written_by
 from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import partitions_above
-from hoodie.view.missing_files import ExpectedFile, absent_files, refuse_external
+from hoodie.view.missing_files import ExpectedFile, absent_files, archived_partitions, refuse_external
 from hoodie.view.rollback_files import rolled_back_files
 from hoodie.view.timeline_check import is_written_name
 
@@ -79,12 +80,16 @@ def cut_short(file: ExpectedFile, size: int, effect: str, remedy: str = _COPY) -
 def folders(facts: Facts) -> Iterator[Finding]:
     """Partitions that readers do not find, as the file is lost that marks them."""
     marked = {group.partition for group in facts.files if group.has_metafile}
+    unmarked = [group for group in facts.files if not group.has_metafile and group.partition not in facts.written]
+    archived: set[str] = set()
+    with suppress(CorruptTableError, MissingFileError):  # other checks report an archive that cannot be read
+        archived = {file.partition for file in archived_partitions(facts.state, unmarked)}
     for group in facts.files:
         if group.has_metafile:
             continue
         path = join(group.partition, PARTITION_METAFILE)
         size = sum(file.info.size for file in group.files)
-        if group.partition in facts.written:
+        if group.partition in facts.written or group.partition in archived:
             yield catalogue.PARTITION_METAFILE.finding(
                 f"partition {group.partition!r} is not found by listing: {PARTITION_METAFILE} is missing",
                 "run `hudi-services doctor --fix`, which writes it",
@@ -93,7 +98,7 @@ def folders(facts: Facts) -> Iterator[Finding]:
             )
         elif "" not in marked and marked.isdisjoint(partitions_above(group.partition)):
             yield catalogue.UNMARKED_FOLDER.finding(
-                f"folder {group.partition!r} holds files that are named like a table's, and no commit of the timeline names it",
+                f"folder {group.partition!r} holds files that are named like a table's, and no commit names it",
                 f"if it is a partition, write {PARTITION_METAFILE} into it; if it is a copy, move it out of the table",
                 path=path,
                 bytes=size,
