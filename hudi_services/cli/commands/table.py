@@ -1,4 +1,4 @@
-"""The commands of `table`: drop, move, copy and upgrade a whole table, with a plan, a question, and a second run after a kill."""
+"""The commands of `table`: drop, move, copy, upgrade and recover a whole table, with a plan and a question."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hoodie.config.key import resolve
 from hoodie.config.keys.concurrency import SHARING_KEYS
 from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.display import counted, size_of
+from hudi_services.cli.commands.table_recovery import recover
 from hudi_services.cli.commands.table_upgrade import upgrade
 from hudi_services.cli.flags import (
     CONTEXT,
@@ -182,7 +183,8 @@ def _command(action: str, help: str, examples: tuple[str, ...]) -> click.Command
 
 table = click.Group(
     "table",
-    help="Drop, move, copy or upgrade a whole table. Run a command again after a kill: it goes on.",
+    help="Drop, move, copy or upgrade a whole table, or make its lost properties again. Run a command again after a kill: it "
+    "goes on.",
     context_settings=CONTEXT,
     commands=[
         _command(
@@ -208,5 +210,6 @@ table = click.Group(
             ("hudi-services table copy --table orders --to s3://bucket/orders_copy --yes",),
         ),
         upgrade,
+        recover,
     ],
 )

@@ -66,10 +66,9 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
         raise CorruptTableError(
             f"{PROPERTIES} of {storage.base_path} is missing, and it has no backup",
             found=f"a table's other files: {', '.join(other_paths[:5])}",
-            fix=f"restore it from a copy of the table{_versions(storage.base_path)}. No command makes it again: no other file "
-            "says which columns are keys and how rows merge. If you know the options that made the table, also its version, "
-            "create an empty one with them in another folder by HoodieTable.create, and copy its file. Nothing is created over a "
-            "table that has lost its properties",
+            fix=f"restore it from a copy of the table{_versions(storage.base_path)}. Without one, run "
+            "`hudi-services table recover`: it makes the file of the table's entry in the registry, if other files agree with "
+            "the entry, and first shows what no file proves. No table is created over one that has lost its properties",
         )
     title = f"{storage.base_path} is not a Hudi table"
     if others := other_paths_of(storage.list("")):
@@ -101,6 +100,12 @@ def other_paths_of(present: Listing) -> list[str]:
 
 def create_properties(storage: Storage, properties: TableProperties) -> None:
     """Write the properties of a new table. Raises FileExistsError when another has just been created here."""
+    create_own(storage, PROPERTIES, _encode(properties))
+
+
+def create_lost_properties(storage: Storage, properties: TableProperties) -> None:
+    """Write the properties of a table that lost them. Raises FileExistsError when another process has just done so."""
+    _drop_checksum_file(storage, PROPERTIES)  # of the lost file: Hadoop's local file system would refuse the new one
     create_own(storage, PROPERTIES, _encode(properties))
 
 

@@ -147,7 +147,7 @@ def test_a_lost_file_comes_back_by_a_table_of_the_same_options(tmp_path):
     table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
     rows = table.read()
     (tmp_path / "t" / PROPERTIES).unlink()
-    with pytest.raises(CorruptTableError, match=r"has no backup.*by HoodieTable.create, and copy its file"):
+    with pytest.raises(CorruptTableError, match=r"has no backup.*run `hudi-services table recover`"):
         HoodieTable.open(table.base_path)
     create(tmp_path / "same")
     shutil.copy(tmp_path / "same" / PROPERTIES, tmp_path / "t" / PROPERTIES)
