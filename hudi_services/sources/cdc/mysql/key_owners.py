@@ -1,13 +1,14 @@
 """The table of the server that a row of a shared key belongs to: the one that inserted it last and did not delete it since.
 
 Tables of one Hudi table may share its keys (`global_keys`): a row that moves is copied to its new table, and deleted from the old
-one later. So a change counts only if its table has the row, which the stored row and the other changes of a commit say. Pure.
+one later. So a change counts only if its table has the row, which the stored row and the other changes of a commit say. A table
+may be ahead of another one: then the log says again when rows came to it (`Arrivals`). Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +19,20 @@ from hudi_services.sources.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_
 _SOURCE = (DATABASE_COLUMN, TABLE_COLUMN)
 _NUMBER = f"{ORDER}0"
 _INSERTED = "inserted"
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Changes of tables that have them: the log was read again for tables that are behind.
+
+    They say when rows came to the tables that are ahead. For those that are `unseen` (databases and tables) they do not.
+    """
+
+    parts: Callable[[], Iterator[pa.Table]] = lambda: iter(())
+    unseen: frozenset[tuple[str, str]] = frozenset()
+
+
+NO_ARRIVALS = Arrivals()
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,9 @@ class Holders:
 
     identity: tuple[str, ...]
     table: pa.Table
+    arrived: pa.Table | None = None
+    """The last number at which a row came to a table that is ahead (`identity`, owner, `arrived`). None: there are none."""
+    unseen: frozenset[tuple[str, str]] = field(default_factory=frozenset)
 
     @staticmethod
     def of(changes: pa.Table, identity: Sequence[str], *more: str) -> Holders:
@@ -53,9 +71,7 @@ class Holders:
         none = pa.scalar(-1, pa.int64())
         puts = pc.if_else(deletion, none, number)
         deletes = pc.if_else(deletion, number, none)
-        # An update that leaves one key inserts the row of another.
-        moved = pc.is_in(number, value_set=number.filter(deletion).combine_chunks())
-        inserted = pc.if_else(pc.or_(changes[_INSERTED], moved), puts, none)
+        inserted = pc.if_else(_came(changes), puts, none)
         columns = {name: changes[name] for name in (*identity, *_SOURCE, *more)}
         grouped = (
             pa.table({**columns, "put": puts, "delete": deletes, "inserted": inserted})
@@ -69,11 +85,32 @@ class Holders:
             kept = kept.append_column(name, values)
         return Holders(tuple(identity), kept.append_column("has", pc.greater(put, delete)))
 
+    def beside(self, changes: Sequence[pa.Table], unseen: frozenset[tuple[str, str]]) -> Holders:
+        """Return them beside changes that tables have which are ahead (`traces`)."""
+        kept = [rows.filter(pc.and_(_came(rows), pc.invert(rows[DELETION]))) for rows in changes]
+        if not any(rows.num_rows for rows in kept):
+            return replace(self, unseen=unseen)
+        rows = pa.concat_tables(rows.select([*self.identity, *_SOURCE, _NUMBER]) for rows in kept)
+        rows = rows.rename_columns([*self.identity, *_OWNER, "arrived"])
+        last = rows.group_by([*self.identity, *_OWNER]).aggregate([("arrived", "max")])
+        return replace(self, arrived=last.rename_columns(rows.schema.names), unseen=unseen)
+
+    @property
+    def inserted(self) -> pa.Table:
+        """Keys that a table inserted which has their rows."""
+        return self._first.filter(pc.greater_equal(pc.field("since"), 0))
+
     @property
     def undecided(self) -> pa.Table:
-        """Keys that no table inserted: whose row it is depends on the stored one."""
-        sure = self._first.filter(pc.greater_equal(pc.field("since"), 0)).select(self.identity)
-        return self.table.join(sure, list(self.identity), join_type="left anti")
+        """Keys that no table inserted, or one that is ahead may have got later: whose row it is depends on the stored one."""
+        if self.unseen:
+            return self.table
+        sure = self.inserted.select([*self.identity, "since"])
+        if self.arrived is not None:
+            came = self.arrived.group_by(list(self.identity)).aggregate([("arrived", "max")])
+            sure = sure.join(came, list(self.identity), join_type="left outer")
+            sure = sure.filter(pc.greater(sure["since"], pc.fill_null(sure["arrived_max"], -1)))
+        return self.table.join(sure.select(self.identity), list(self.identity), join_type="left anti")
 
     @property
     def _first(self) -> pa.Table:
@@ -86,13 +123,12 @@ class Holders:
     def verdict(self, owners: pa.Table) -> Verdict:
         """Return which changes count. `owners` are the stored rows of undecided keys: `identity` and their sources.
 
-        A row of a table that is not its owner is left alone, unless the owner deletes its own.
+        A row of a table that is not its owner is left alone, unless the owner deletes its own. A table that inserts a row is its
+        owner, unless the stored row came to another one later.
         """
-        first = self._first
-        sure = first.filter(pc.greater_equal(pc.field("since"), 0))
-        stored = pa.table({**{name: owners[name] for name in self.identity}, **_owner_columns(owners)})
-        stored = stored.group_by([*self.identity, *_OWNER], use_threads=False).aggregate([])
-        rest = first.filter(pc.less(pc.field("since"), 0)).join(stored, list(self.identity), join_type="left outer")
+        joined = self._with_owners(owners)
+        is_sure = pc.greater(joined["since"], joined["arrived"])
+        sure, rest = joined.filter(is_sure), joined.filter(pc.invert(is_sure))
         unowned = rest.filter(pc.is_null(rest[_OWNER[0]]))
         owned = self._of_owners(rest.filter(pc.is_valid(rest[_OWNER[0]])))
         kept = owned.filter(pc.field("owner_has"))
@@ -105,6 +141,28 @@ class Holders:
         ]
         deletes = lost.filter(pc.invert(pc.field("has")))["owner_delete"]
         return Verdict(_joined(rows), _joined([deletes]))
+
+    def unclear(self, owners: pa.Table) -> pa.Table:
+        """Return the inserted keys of which it is not known if their stored rows came later: the owners are unseen."""
+        joined = self._with_owners(owners).filter(pc.field("since") >= 0)
+        joined = joined.filter(pc.greater(joined["since"], joined["arrived"]))
+        unseen = pa.table(dict(zip(_OWNER, zip(*sorted(self.unseen), strict=True), strict=True)))
+        doubtful = joined.join(unseen, list(_OWNER), join_type="inner")
+        is_own = pc.and_(
+            *(pc.equal(doubtful[owner], doubtful[source]) for owner, source in zip(_OWNER, _SOURCE, strict=True))
+        )
+        return doubtful.filter(pc.invert(is_own))
+
+    def _with_owners(self, owners: pa.Table) -> pa.Table:
+        """The first tables with the owners of the stored rows, and the number at which these came (-1: it was before)."""
+        stored = pa.table({**{name: owners[name] for name in self.identity}, **_owner_columns(owners)})
+        stored = stored.group_by([*self.identity, *_OWNER], use_threads=False).aggregate([])
+        joined = self._first.join(stored, list(self.identity), join_type="left outer")
+        if self.arrived is None:
+            return joined.append_column("arrived", pa.chunked_array([pa.repeat(pa.scalar(-1), joined.num_rows)]))
+        joined = joined.join(self.arrived, [*self.identity, *_OWNER], join_type="left outer")
+        place = joined.schema.get_field_index("arrived")
+        return joined.set_column(place, "arrived", pc.fill_null(joined["arrived"], -1))
 
     def _of_owners(self, rest: pa.Table) -> pa.Table:
         """Keys with the last change of their owner. Those that it did not change are left out."""
@@ -122,6 +180,13 @@ def traces(changes: pa.Table, keyed: pa.Table, names: Sequence[str]) -> pa.Table
     inserted = pc.is_in(keyed[_NUMBER], value_set=inserts.combine_chunks())
     columns = dict.fromkeys([*names, *_SOURCE, _NUMBER, DELETION])
     return keyed.select(list(columns)).append_column(_INSERTED, inserted)
+
+
+def _came(changes: pa.Table) -> pa.ChunkedArray:
+    """True for changes (`traces`) with which a row came to its table. An update that leaves one key inserts that of another."""
+    number = changes[_NUMBER]
+    moved = pc.is_in(number, value_set=number.filter(changes[DELETION]).combine_chunks())
+    return pc.or_(changes[_INSERTED], moved)
 
 
 def _owner_columns(owners: pa.Table) -> dict[str, pa.ChunkedArray]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hoodie.errors import HoodieError, SourceError
 from hudi_services.sources.cdc.mysql.binlog.decoding import Decoding
 from hudi_services.sources.cdc.mysql.binlog.events import Event
-from hudi_services.sources.cdc.mysql.binlog.log import collation_charsets, events
+from hudi_services.sources.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
 from hudi_services.sources.cdc.mysql.binlog.transaction_batch import Unreadable
 from hudi_services.sources.cdc.mysql.binlog.transactions import Part, Statement, transactions
 from hudi_services.sources.cdc.mysql.columns import declared_types
@@ -52,6 +52,8 @@ class LogReader:
         choices = {name: route.source.choices for name, route in self.routes.items()}
         decoding = Decoding(choices, declared_types(control, sorted(self.routes)))
         cuts = {route.since for route in self.routes.values()}
+        log_end = max(end, end_of_log(control))
+        cuts.update(batch.compare(log_end) for batch in self._batches)
         with connected(self.positions.name, self.positions.server, self.positions.environ) as connection:
             log = self.positions.noted(events(connection, self.positions.server.server_id, start, wait=False))
             try:
@@ -91,7 +93,7 @@ class LogReader:
 
     def _limit_memory(self, end: LogPosition) -> None:
         """Commit the largest changes that wait. Those of the transactions up to `end` may not be whole yet."""
-        batches = [batch for batch in self._batches if batch.members]
+        batches = [batch for batch in self._batches if batch.members and not batch.catches_up]
         while sum(batch.memory for batch in batches) >= _BYTES:
             complete = [batch for batch in batches if batch.memory and not batch.is_within(end)]
             if not complete:

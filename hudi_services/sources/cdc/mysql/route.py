@@ -64,8 +64,10 @@ class Route:
         Raises HoodieError where the Hudi table cannot take them.
         """
         self._declared = changes.shape
+        self.batch.begin(changes.end)
         if changes.position <= self.since:
-            return  # another table is behind, so the log is read from before
+            self.batch.pass_by(self, changes)  # another table is behind, so the log is read from before
+            return
         is_other = self._shape not in (None, changes.shape)
         if is_other:
             self._key_asked_at = -1  # the table may be another one by now
@@ -73,6 +75,7 @@ class Route:
         is_due = self.batch.is_full or (is_other and not self.batch.target.is_merged)
         if is_due and not self.batch.is_within(changes.end):
             self.batch.commit()
+        self.batch.give_up(self)
         self.batch.reach(changes.end)
         try:
             if changes.shape != self._shape:
@@ -95,6 +98,7 @@ class Route:
         declared, self._declared = self._declared, None
         if statement.position <= self.since:
             return
+        self.batch.begin(statement.position)
         try:
             effect = self._effect(statement, declared)
             if effect is not None:
@@ -162,7 +166,9 @@ class Route:
 
     def refuse(self, part: Unreadable) -> None:
         """Forget the changes of a transaction that cannot be read, and raise SourceError."""
+        self.batch.begin(part.position)
         if part.position <= self.since:
+            self.batch.pass_by(self, part)
             return
         self.batch.reach(part.position)
         self.batch.drop(self, part.position)

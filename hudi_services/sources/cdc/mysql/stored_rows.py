@@ -10,15 +10,17 @@ from operator import or_
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.config.properties.table import TableProperties
 from hoodie.dataset import HoodieDataset
-from hoodie.errors import SourceError
+from hoodie.errors import PendingInstantError, SourceError
 from hoodie.merge import IDENTITY
+from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.schema import top_level
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.change_rows import ChangeRows
 from hudi_services.sources.cdc.mysql.definition import TableName
-from hudi_services.sources.cdc.mysql.key_owners import Holders, traces
+from hudi_services.sources.cdc.mysql.key_owners import Arrivals, Holders, Verdict, traces
 from hudi_services.sources.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN, TableSource
 from hudi_services.sources.key_lookup import rows_of_keys
 
@@ -35,8 +37,7 @@ class StoredRows:
     @property
     def located_by(self) -> tuple[str, ...]:
         """The columns that say which row one is, and where."""
-        properties = self.state.properties
-        return tuple(dict.fromkeys(top_level((*properties.record_key_fields, *properties.partition_fields))))
+        return row_columns(self.state.properties)
 
     def of_sources(self, sources: Sequence[TableSource], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield columns of the rows that the table has of these sources."""
@@ -67,35 +68,61 @@ class StoredRows:
         return owners.filter(pc.invert(_is_of(without))) if without else owners
 
 
-def owned_rows(
+def row_columns(properties: TableProperties) -> tuple[str, ...]:
+    """Return the columns of a table that say which row one is, and where."""
+    return tuple(dict.fromkeys(top_level((*properties.record_key_fields, *properties.partition_fields))))
+
+
+class UnclearRowsError(PendingInstantError):
+    """Rows are in two tables, and the log was not read to where the other one is: it is not known which has them last."""
+
+
+def owned_changes(
     parts: Callable[[], Iterator[pa.Table]],
     rows_of: ChangeRows,
     stored: StoredRows,
     emptied: Sequence[TableSource],
+    arrivals: Arrivals,
     *,
     are_all: bool,
-) -> Iterator[pa.Table]:
-    """Yield the rows to upsert of changes of tables that share keys: a change counts if the row is that of its table.
+) -> Verdict | None:
+    """Return which changes count of tables that share keys: those of rows of their table. None where there are no changes.
 
-    The rows of `emptied` tables are deleted before. Changes are read twice: each of a key may decide about another one.
+    The rows of `emptied` tables are deleted before.
 
     Raises SourceError for keys that two tables have where the changes `are_all` rows of the emptied tables: these are read at
-    moments of their own, so it is not known which table had a row last.
+    moments of their own, so it is not known which table had a row last. Raises UnclearRowsError as its class says.
     """
     identity = rows_of.identity
     fields = list(dict.fromkeys(top_level(rows_of.keys.fields)))
-    key_traces = [traces(changes, rows_of.keyed(changes), [*identity, *fields]) for changes in parts()]
+
+    def traced(read: Callable[[], Iterator[pa.Table]]) -> Iterator[pa.Table]:
+        for changes in read():
+            yield traces(changes, rows_of.keyed(changes), [*identity, *fields])
+
+    key_traces = list(traced(parts))
     if not key_traces:
-        return
+        return None
     holders = Holders.of(pa.concat_tables(key_traces), identity, *fields)
     if are_all:
         owners = stored.owners(holders.table, rows_of, emptied)
         keys = holders.table.group_by(identity).aggregate([]).num_rows
         if shared := owners.num_rows + holders.table.num_rows - keys:
             raise shared_keys(f"{shared:,} of {holders.table.num_rows:,} rows")
-    verdict = holders.verdict(stored.owners(holders.undecided, rows_of, emptied))
-    for changes in parts():
-        yield rows_of.last(verdict.counting(rows_of.keyed(changes)))
+    inserted_keys = holders.inserted[RECORD_KEY].combine_chunks()
+    came = [rows.filter(pc.is_in(rows[RECORD_KEY], value_set=inserted_keys)) for rows in traced(arrivals.parts)]
+    holders = holders.beside(came, arrivals.unseen)
+    owners = stored.owners(holders.undecided, rows_of, emptied)
+    if arrivals.unseen and (unclear := holders.unclear(owners)).num_rows:
+        ahead, behind = (
+            f"{unclear[f'{kind}database'][0]}.{unclear[f'{kind}table'][0]}" for kind in ("owner_", "_source_")
+        )
+        raise UnclearRowsError(
+            f"Rows are in two tables of the server, and {ahead} is ahead of {behind}",
+            found=f"{unclear.num_rows:,} rows, of which it is not known which table got them last",
+            fix=f"run again. If {ahead} is parked, resume it together with {behind}",
+        )
+    return holders.verdict(owners)
 
 
 def shared_keys(cause: str) -> SourceError:

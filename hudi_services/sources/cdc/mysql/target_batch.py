@@ -9,12 +9,14 @@ from typing import Protocol
 import pyarrow as pa
 
 from hoodie.config.properties.table import TableProperties
-from hoodie.errors import HoodieError
+from hoodie.errors import HoodieError, SourceError
 from hoodie.model.changes import AFTER
 from hudi_services.sources.cdc.mysql.binlog.changes import Shape
-from hudi_services.sources.cdc.mysql.binlog.transaction_batch import Changes
+from hudi_services.sources.cdc.mysql.binlog.transaction_batch import Changes, Unreadable
 from hudi_services.sources.cdc.mysql.definition import TableName
 from hudi_services.sources.cdc.mysql.held_changes import HeldChanges
+from hudi_services.sources.cdc.mysql.key_arrivals import MOST_WAITS, KeyArrivals
+from hudi_services.sources.cdc.mysql.key_owners import NO_ARRIVALS, Arrivals
 from hudi_services.sources.cdc.mysql.load_result import LoadResult
 from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
 from hudi_services.sources.cdc.mysql.position import LogPosition
@@ -26,6 +28,7 @@ from hudi_services.sources.cdc.mysql.source_columns import (
     widest,
     widest_inputs,
 )
+from hudi_services.sources.cdc.mysql.stored_rows import UnclearRowsError, row_columns
 from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.mysql.target import UniqueKey, check_text_columns
 from hudi_services.sources.cdc.mysql.target_table import TargetTable
@@ -62,7 +65,7 @@ class TargetBatch:
     """Changes of `members` that were read and not committed yet. `has_failed`: a commit failed, so no member goes on.
 
     The log hands out changes of several transactions at once. A commit takes all that end at one place, or nothing of them, so
-    it has whole transactions of all members.
+    it has whole transactions of all members. Changes of members that share keys wait until none is behind another.
     """
 
     commits: TargetCommits
@@ -71,6 +74,7 @@ class TargetBatch:
     has_failed: bool = False
     count: int = 0
     """Commits so far."""
+    arrivals: KeyArrivals = field(default_factory=KeyArrivals)
     _held: HeldChanges = field(default_factory=HeldChanges)
     _results: dict[str, LoadResult] = field(default_factory=dict)
     _emptied: dict[str, TableSource] = field(default_factory=dict)
@@ -82,6 +86,7 @@ class TargetBatch:
     _images: pa.Schema | None = None
     _end: LogPosition | None = None
     _before: LogPosition | None = None
+    _coming: LogPosition | None = None
 
     @property
     def target(self) -> TargetTable:
@@ -93,6 +98,13 @@ class TargetBatch:
         if self._schema is None:
             self._schema = self.target.schema
         return self._schema
+
+    @property
+    def _key_columns(self) -> tuple[str, ...]:
+        """The columns that say which row one is, and where."""
+        if self._properties is None:
+            self._properties = self.target.properties
+        return row_columns(self._properties)
 
     def key(self, keys: tuple[UniqueKey, ...] | None) -> UniqueKey | None:
         """Return which of the server's keys of a source makes record keys differ. Raises ConfigError, as `TargetTable.key`."""
@@ -107,7 +119,12 @@ class TargetBatch:
 
     @property
     def is_full(self) -> bool:
-        return self._held.rows >= ROWS or self._held.size >= BYTES
+        return not self.catches_up and self._holds(self._held.rows, self._held.size)
+
+    @property
+    def catches_up(self) -> bool:
+        """Members that share keys are behind others: the changes of many transactions may say together whose a row is."""
+        return self.target.shares_keys and self.arrivals.are_awaited
 
     def is_within(self, end: LogPosition) -> bool:
         """Return True if changes that wait are of transactions that end at `end`: others of them may come."""
@@ -117,6 +134,60 @@ class TargetBatch:
         """Note that changes of transactions up to `end` come."""
         if end != self._end:
             self._before, self._end = self._end, end
+
+    def compare(self, log_end: LogPosition) -> LogPosition:
+        """Return the place at which no member is behind another table any more: no group of changes may go across it."""
+        if self.target.shares_keys and self.commits.stored is not None:
+            self.arrivals.compare(self.commits.stored.tables, log_end)
+        assert self.arrivals.level is not None, "a batch has members"
+        return self.arrivals.level
+
+    def begin(self, end: LogPosition) -> None:
+        """Note that changes of transactions up to `end` come. Those before are committed where they are many."""
+        is_next, self._coming = end != self._coming, end
+        if not is_next or not self.catches_up:
+            return
+        came, level = self.arrivals.held, self.arrivals.level
+        if level is not None and level < end:
+            if self.arrivals.absent:  # of these it is known only that their rows came before this place
+                self.commit(level)
+            self.arrivals.reach(level)
+        elif not self._held.rows:
+            came.clear()  # only rows that come later than those of changes that wait are of interest
+        elif self._holds(self._held.rows + came.rows, self._held.size + came.size, self.arrivals.waits):
+            self.commit()
+
+    def _holds(self, rows: int, size: int, commits: int = 1) -> bool:
+        return rows >= commits * ROWS or size >= commits * BYTES
+
+    def pass_by(self, member: Member, changes: Changes | Unreadable) -> None:
+        """Keep what changes that a member has say to those which are behind it: when rows came to it."""
+        if not self.catches_up:
+            return
+        try:
+            if isinstance(changes, Unreadable):
+                raise SourceError(changes.reason)
+            self._join_columns(changes.shape)
+            located_by = () if self.target.filter.text else self._key_columns
+            piece = changes_with_source(changes.changes, member.source)
+            self.arrivals.add(changes.end, member.source.full_name, piece, located_by)
+        except HoodieError:
+            self.arrivals.lose(member.source.full_name)
+
+    def give_up(self, member: Member) -> None:
+        """Let a member that is behind others leave where too many changes wait. Raises SourceError then."""
+        level = self.arrivals.level
+        if not self.catches_up or self.arrivals.waits <= MOST_WAITS or level is None or member.since >= level:
+            return
+        name = member.source.full_name
+        self._held.forget(name)
+        self._left[name] = (member.source, member.since)
+        self.arrivals.waits = 1
+        raise SourceError(
+            f"Rows of {member.source.source} moved to other tables of {self.target.base_path}, which are far ahead of it",
+            found=f"more than {MOST_WAITS * ROWS:,} changes up to {level}, which wait for one commit",
+            fix="load the table as it is now with --start-fresh",
+        )
 
     def take(self, member: Member, changes: Changes) -> None:
         """Hold changes. Raises SchemaConflictError for columns that the Hudi table cannot take."""
@@ -188,6 +259,12 @@ class TargetBatch:
         places = [place for place in (reached, self._end) if place is not None]
         try:
             self._commit(max(places))
+        except UnclearRowsError:
+            if reached is None and self.members:
+                self.arrivals.waits *= 2
+                return
+            self.has_failed = True
+            raise
         except HoodieError:
             self.has_failed = True
             raise
@@ -205,12 +282,24 @@ class TargetBatch:
         if rows or self._emptied:
             schema = changes_schema(self._images) if self._images is not None else None
             emptied = tuple(self._emptied.values())
-            self.target.write_batch(lambda: self._parts(schema), schema, stored, after, emptied, size=self._held.size)
+            came = NO_ARRIVALS
+            if self.target.shares_keys:
+                came = Arrivals(lambda: self._parts(schema, self.arrivals.held), self.arrivals.unseen(stored, place))
+            self.target.write_batch(
+                lambda: self._parts(schema, self._held),
+                schema,
+                stored,
+                after,
+                emptied,
+                size=self._held.size,
+                arrivals=came,
+            )
         else:
             self.target.write_position(stored, after)
         for name, result in self._results_of({*rows, *self._emptied}, tables):
             result.committed(tables.get(name, after), changes=rows.get(name, 0))
         self._committed(after)
+        self.arrivals.committed(place)
         self._held.clear()
         self._emptied.clear()
         self._left.clear()
@@ -256,16 +345,17 @@ class TargetBatch:
     def join(self, member: Member) -> None:
         """Add a member."""
         self.members[member.source.full_name] = member
+        self.arrivals.join(member.source.full_name, member.since)
         self._results[member.source.full_name] = member.result
 
     def _results_of(self, changed: set[str], tables: dict[str, StoredPosition]) -> Iterator[tuple[str, LoadResult]]:
         named = changed if self.target.is_merged and changed else set(tables)
         yield from ((name, self._results[name]) for name in sorted(named))
 
-    def _parts(self, schema: pa.Schema | None) -> Iterator[pa.Table]:
+    def _parts(self, schema: pa.Schema | None, held: HeldChanges) -> Iterator[pa.Table]:
         if self._images is not None and schema is not None:
             images = self._images
-            yield from self._held.tables(lambda piece: fitted_changes(piece, images).select(schema.names))
+            yield from held.tables(lambda piece: fitted_changes(piece, images).select(schema.names))
 
     def _position_of(self, member: Member, at: StoredPosition, place: LogPosition) -> StoredPosition:
         """The place as a commit holds it: with the progress of the snapshot, until all changes of its time are there."""

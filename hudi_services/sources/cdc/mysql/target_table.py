@@ -25,10 +25,11 @@ from hudi_services.sources.cdc.column_expressions import NOTHING_ADDED, AddedCol
 from hudi_services.sources.cdc.lake_columns import SERVER_COLUMNS, LakeColumns
 from hudi_services.sources.cdc.masks import NO_MASKS, Masks
 from hudi_services.sources.cdc.mysql.definition import TableName
+from hudi_services.sources.cdc.mysql.key_owners import NO_ARRIVALS, Arrivals
 from hudi_services.sources.cdc.mysql.log_identity import KEY, StoredPosition, joined_position, stored_position
 from hudi_services.sources.cdc.mysql.snapshot import Snapshot
 from hudi_services.sources.cdc.mysql.source_columns import as_changes, changes_schema
-from hudi_services.sources.cdc.mysql.stored_rows import StoredRows, owned_rows, shared_keys
+from hudi_services.sources.cdc.mysql.stored_rows import StoredRows, owned_changes, shared_keys
 from hudi_services.sources.cdc.mysql.table_source import MergedSource, Origin, TableSource
 from hudi_services.sources.cdc.mysql.target import (
     UniqueKey,
@@ -227,10 +228,19 @@ class TargetTable:
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
         columns = self.columns(table.stored_schema if self.added.names else None)
-        counted = _Counted(key, columns)
+        count = 0
+
+        def fitted_batches() -> Iterator[pa.RecordBatch]:
+            nonlocal count
+            for batch in rows:
+                check_key_values(batch.to_struct_array(), key)
+                fitted = columns.batch(batch)
+                count += fitted.num_rows
+                yield fitted
+
         try:
             table.write(
-                pa.RecordBatchReader.from_batches(columns.schema(rows.schema), counted.of(rows)),
+                pa.RecordBatchReader.from_batches(columns.schema(rows.schema), fitted_batches()),
                 "insert_overwrite_table" if replace else "insert" if self.shares_keys else "bulk_insert",
                 # The source may be empty. A key that two sources have would be there twice.
                 {
@@ -242,29 +252,22 @@ class TargetTable:
             )
         except KnownKeyError as error:
             raise shared_keys(error.what) from error
-        return counted.rows
+        return count
 
     def write_position(self, before: StoredPosition, after: StoredPosition) -> None:
         """Commit a position without rows. Raises PendingInstantError where the table has another one than `before`."""
-        table = HoodieTable.open(self.base_path, engine=self.engine)
-        nothing = (table.stored_schema or pa.schema([])).empty_table()
-        table.write(nothing, "upsert", self.options, hooks=self._hooks(before, lambda: after))
+        self._write_nothing("upsert", self.options, before, after)
 
     def write_no_rows(self, before: StoredPosition, after: StoredPosition) -> None:
         """Take all rows out of the table in one commit. Raises PendingInstantError, as `write_rows`."""
-        table = HoodieTable.open(self.base_path, engine=self.engine)
-        table.write(
-            (table.stored_schema or pa.schema([])).empty_table(),
-            "insert_overwrite_table",
-            {**self.options, EMPTY_OVERWRITE.name: "true"},
-            hooks=self._hooks(before, lambda: after),
-        )
+        self._write_nothing("insert_overwrite_table", {**self.options, EMPTY_OVERWRITE.name: "true"}, before, after)
 
-    def write_changes(
-        self, changes: pa.Table, key: UniqueKey | None, before: StoredPosition, after: StoredPosition
+    def _write_nothing(
+        self, operation: str, options: Mapping[str, object], before: StoredPosition, after: StoredPosition
     ) -> None:
-        """Apply changes in one commit. Raises PendingInstantError where the table has another position than `before`."""
-        self.write_parts(lambda: iter([changes]), changes.schema, key, before, after)
+        table = HoodieTable.open(self.base_path, engine=self.engine)
+        nothing = (table.stored_schema or pa.schema([])).empty_table()
+        table.write(nothing, operation, options, hooks=self._hooks(before, lambda: after))
 
     def write_batch(
         self,
@@ -276,15 +279,18 @@ class TargetTable:
         *,
         size: int = 0,
         are_all: bool = False,
+        arrivals: Arrivals = NO_ARRIVALS,
     ) -> None:
         """Apply changes in one commit, as `write_parts`, whose keys are checked. `schema` is None where there are no parts.
 
         The rows that the table has of the sources `emptied` are deleted before. `are_all`: the changes insert all rows that the
-        sources have now. Raises SourceError where another table has their keys.
+        sources have now. Raises SourceError where another table has their keys. `arrivals` have the schema of the changes.
         """
         known = schema if schema is not None else changes_schema(self.schema)
         of_lake = schema is None
-        self.write_parts(parts, known, None, before, after, emptied, size=size, are_all=are_all, of_lake=of_lake)
+        self.write_parts(
+            parts, known, None, before, after, emptied, size=size, are_all=are_all, of_lake=of_lake, arrivals=arrivals
+        )
 
     def write_parts(
         self,
@@ -300,14 +306,16 @@ class TargetTable:
         of_lake: bool = False,
         has_owners: bool = False,
         known: frozenset[str] | None = None,
+        arrivals: Arrivals = NO_ARRIVALS,
     ) -> str:
-        """Apply changes in one commit, as `write_changes` does, and return its instant.
+        """Apply changes in one commit, and return its instant. Raises PendingInstantError as `write_rows`.
 
         They come in parts of this schema, in the order of the log: of a key in several parts the last one counts. Changes of
         shared keys count if the row belongs to their table, and all where the changes say whose it is (`has_owners`). `size` is
         how many bytes they have, if that is known: of many, a task takes a small share, so that memory does not grow with them.
         They have the columns of the server, or `of_lake` those of the Hudi table, with masks. The commits that the changes were
-        made from are `known`: PendingInstantError is raised where others changed rows after them.
+        made from are `known`: PendingInstantError is raised where others changed rows after them. UnclearRowsError is raised
+        where the changes and the `arrivals` do not say whose a row is.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
         columns = SERVER_COLUMNS if of_lake else self.columns(table.stored_schema)
@@ -323,15 +331,20 @@ class TargetTable:
                     check_key_values(changes[image], key)
                 yield columns.changes(changes)
 
+        verdict = None
+        if self.shares_keys and not has_owners:
+            came = Arrivals(lambda: map(columns.changes, arrivals.parts()), arrivals.unseen)
+            verdict = owned_changes(checked, rows_of, stored, emptied, came, are_all=are_all)
+
         def batches() -> Iterator[pa.RecordBatch]:
             images = pa.schema(list(schema.field(AFTER).type))
             needed = [name for name in stored.located_by if name in images.names]
             for batch in stored.of_sources(emptied, needed):
                 deletes = as_changes(pa.Table.from_batches([batch]), "d", images).select(schema.names)
                 yield from rows_of(deletes).to_batches()
-            shared = owned_rows(checked, rows_of, stored, emptied, are_all=are_all)
-            for rows in shared if self.shares_keys and not has_owners else map(rows_of, checked()):
-                yield from rows.to_batches()
+            for changes in checked():
+                keyed = rows_of.keyed(changes)
+                yield from rows_of.last(keyed if verdict is None else verdict.counting(keyed)).to_batches()
 
         result = table.write(
             pa.RecordBatchReader.from_batches(rows_of.schema, batches()),
@@ -384,17 +397,3 @@ def _overtaken(base_path: str) -> PendingInstantError:
     return PendingInstantError(
         f"Another writer committed to {base_path} in the meantime", fix="run again. It goes on after that one"
     )
-
-
-@dataclass
-class _Counted:
-    key: UniqueKey | None
-    columns: LakeColumns
-    rows: int = 0
-
-    def of(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            check_key_values(batch.to_struct_array(), self.key)
-            fitted = self.columns.batch(batch)
-            self.rows += fitted.num_rows
-            yield fitted

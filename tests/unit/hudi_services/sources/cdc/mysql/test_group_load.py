@@ -282,7 +282,7 @@ def test_masks_hide_columns_of_all_shards(shards):
     assert all(len(row[3]) == 64 for row in rows)
 
 
-def test_keys_that_are_global_leave_the_source_out_of_the_key(shards):
+def test_keys_that_are_global_leave_the_source_out_of_the_key(shards, monkeypatch):
     shards.global_keys = True
     assert "rows of one key" in shards.sync()["s1"].reason
     shards.run("UPDATE s2 SET id = id + 10", "UPDATE s3 SET id = id + 20")
@@ -299,6 +299,16 @@ def test_keys_that_are_global_leave_the_source_out_of_the_key(shards):
     ):
         shards.run(*steps)
         assert set(shards.states(shards.sync()).values()) == {"current"}
+    shards.assert_equal()
+    monkeypatch.setattr(transaction_batch, "_BYTES", 1)
+    monkeypatch.setattr(target_batch, "ROWS", 1)
+    shards.run(
+        "INSERT INTO s1 VALUES (50, 'x'), (60, 'x')",
+        "INSERT INTO s2 SELECT * FROM s1 WHERE id = 50",
+        "UPDATE s3 SET v = 'between'",
+        "DELETE FROM s1 WHERE id = 50",
+    )
+    assert set(shards.states(shards.sync(fresh=["s2"])).values()) == {"current"}  # s1 is behind its rows
     shards.assert_equal()
     shards.run("CREATE TABLE s4 (id INT PRIMARY KEY, v VARCHAR(20))", "INSERT INTO s4 VALUES (11, 'x')")
     shards.names.append("s4")
