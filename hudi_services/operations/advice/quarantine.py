@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -15,13 +14,12 @@ from hudi_services.entry.source import FolderSource, TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.facts import BadRows
 from hudi_services.operations.inspect.quarantine import folder_of
-from hudi_services.sources.ingest.quarantine import LOADED
+from hudi_services.sources.ingest.quarantine import LOADED, kind_of
 from hudi_services.sources.ingest.quarantine_load import quarantined_loads
 
 _LOADS = 20  # whose files are listed
 _COUNTED = 1 << 20  # bytes that are read to count rows
 _LONGEST = 200  # characters of a reason
-_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
 def bad_rows(table: Table) -> BadRows | None:
@@ -46,9 +44,9 @@ def bad_rows(table: Table) -> BadRows | None:
     if size > _COUNTED or older:
         return BadRows(folder, len(loads) + older, size, None, since)
     reasons = _reasons(storage, [file.path for file in files])
-    by_kind = Counter(_kind(reason) for reason in reasons if reason)
+    by_kind = Counter(kind_of(reason) for reason in reasons if reason)
     kind, number = next(iter(by_kind.most_common(1)), ("", 0))
-    example = next((reason for reason in reasons if _kind(reason) == kind), "")
+    example = next((reason for reason in reasons if kind_of(reason) == kind), "")
     return BadRows(folder, len(loads), size, len(reasons), since, example, number)
 
 
@@ -77,8 +75,3 @@ def _reason(line: str) -> str:
     except (ValueError, KeyError, TypeError):
         return ""
     return " ".join(text.split())[:_LONGEST]
-
-
-def _kind(reason: str) -> str:
-    """The reason without the values that it quotes: rows with other values have it, too."""
-    return _VALUES.sub("…", reason)

@@ -21,6 +21,12 @@ from hudi_services.sources.ingest.target import check_still_new
 from hudi_services.sources.positions import find_position, newest_load
 
 _log = logging.getLogger(__name__)
+_MOST, _FEW = 0.2, 20  # share and number of bad rows above which their columns are probably declared wrong
+_OF_COLUMNS = (
+    "correct the columns and types of `source.schema` in the registry, as the command infer finds them in the files, or "
+    "repair the source"
+)
+_OF_SHARE = "repair the source, or allow more with `quarantine: {max_share: …}` of the source in the registry, or --max-bad-share"
 
 
 @dataclass
@@ -109,8 +115,7 @@ class Load:
                 f"{bad} of {read} rows from {self.request.source.name} cannot be loaded",
                 found=f"more than the allowed share of {share:.2%}, such as {self.counts.example}; all rows and reasons are in "
                 f"{self.quarantine.path}",
-                fix="repair the source, or allow more with `quarantine: {max_share: …}` of the source in the registry, "
-                "or --max-bad-share; nothing was loaded",
+                fix=f"{_OF_COLUMNS if bad > max(_FEW, _MOST * read) else _OF_SHARE}; nothing was loaded",
             )
         if self.untyped:
             raise SourceError(

@@ -23,6 +23,8 @@ from hudi_services.runtime.json_values import json_row_values
 
 _log = logging.getLogger(__name__)
 _LONGEST = 200  # characters of an example
+_KINDS = 100  # of reasons that a task counts
+_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 _WORKING = re.compile(r"\.running-[0-9a-f]{16}-(.+)")
 LOADED, REFUSED = "loaded", "refused"
 """Outcomes of a run that left rows: those around them are in the table, or nothing of it is."""
@@ -35,7 +37,7 @@ EXTRA = "hudi_services.quarantine"
 class Counts:
     """Rows of a run: all that were read, and of them those that its SQL left out and those in the quarantine.
 
-    `example` says of one bad row where it is from, and the reason, in a line for people.
+    `example` says of one bad row where it is from, and the reason, in a line for people. The reason is the most frequent one.
     """
 
     read: int = 0
@@ -72,7 +74,7 @@ class QuarantineWriter:
                 "good": quarantined.good,
                 "filtered": quarantined.filtered,
                 "bad": len(quarantined.lines),
-                "example": quarantined.example,
+                "examples": quarantined.examples,
             }
         )
         # Counts come first, so that rows never lie there without the name of their run.
@@ -84,11 +86,14 @@ class QuarantineWriter:
         """The rows of all tasks of the run, as counted so far."""
         storage = open_storage(self.folder)
         good = filtered = bad = 0
-        example = ""
+        examples: dict[str, tuple[int, str]] = {}
         for file in storage.list(f"{self._prefix}{self.run}").files:
             counts = json.loads(storage.read(file.path))
             good, filtered, bad = good + counts["good"], filtered + counts["filtered"], bad + counts["bad"]
-            example = example or counts["example"]
+            for kind, (number, example) in counts["examples"].items():
+                before, first = examples.get(kind, (0, example))
+                examples[kind] = (before + number, first)
+        _, example = max(examples.values(), key=lambda counted: counted[0], default=(0, ""))
         return Counts(good + filtered + bad, filtered, bad, example)
 
     def finish(self, *, keep_rows: bool, refused: bool = False) -> None:
@@ -132,10 +137,11 @@ class NoQuarantine(QuarantineWriter):
 
 @dataclass
 class QuarantinedRows:
-    """The bad rows of one task, an example of them, how many good ones it read, and how many were filtered."""
+    """The bad rows of one task, how many good ones it read, and how many were filtered. `examples` has the number of rows of each
+    kind of reason, and the first of them."""
 
     lines: list[str] = field(default_factory=list)
-    example: str = ""
+    examples: dict[str, tuple[int, str]] = field(default_factory=dict)
     good: int = 0
     filtered: int = 0
 
@@ -146,8 +152,16 @@ class QuarantinedRows:
     def add_unread(self, origin: str, value: str | Mapping[str, object], reason: str) -> None:
         """Add something that is not a row that was read: text, or values by column."""
         row = {"text" if isinstance(value, str) else "row": value}
-        self.example = self.example or _line(f"{origin}: {reason}")
+        kind = kind_of(reason)
+        if kind in self.examples or len(self.examples) < _KINDS:
+            number, example = self.examples.get(kind) or (0, _line(f"{origin}: {reason}"))
+            self.examples[kind] = (number + 1, example)
         self.lines.append(json.dumps({"file": origin, "reason": reason, **row}, default=str))
+
+
+def kind_of(reason: str) -> str:
+    """The reason without the values that it quotes: rows with other values have it, too."""
+    return _VALUES.sub("…", reason)
 
 
 def _line(text: str) -> str:

@@ -307,3 +307,11 @@ def test_rows_that_only_share_the_text_of_their_key_are_quarantined(feed):
     result = feed.run("csv", options=keys, max_bad_share=1)
     assert (result.rows_quarantined, result.rows_inserted) == (2, 1)
     assert feed.open().read(columns=["value"]).to_pydict() == {"value": [3]}
+
+
+def test_the_most_frequent_reason_is_the_example_and_many_rows_mean_a_wrong_declaration(feed):
+    lines = [",p,2,2", *(f"n{n},p,,{n}" for n in range(20)), *(f"g{n},p,3,3" for n in range(9))]
+    feed.land("bad.csv", "id,part,ts,value\n" + "".join(f"{line}\n" for line in lines))
+    with pytest.raises(SourceError, match=r"^21 of 30 rows .* such as bad.csv: line 3: column ts is null") as raised:
+        feed.run("csv", max_bad_share=0.1)
+    assert raised.value.fix.startswith("correct the columns and types of `source.schema`")
