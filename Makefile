@@ -8,7 +8,7 @@ SITE := NO_MKDOCS_2_WARNING=1 $(VENV)/python -m mkdocs
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-stream demo-database airflow needs lint-and-peer test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package release docs docs-serve tour lock peer clean
+.PHONY: help setup demo demo-stream demo-database airflow needs class-archive lint-and-peer test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package release docs docs-serve tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -16,24 +16,27 @@ help: ## list the commands
 setup: ## make .venv from the hashed lock file (every other command does this itself)
 	@$(PYTHON) requirements/make_venv.py
 
-demo: setup ## load 5 days of real flights with Airflow and Spark into a Hudi table, update and clean it (DAYS=5)
+demo: class-archive ## load 5 days of real flights with Airflow and Spark into a Hudi table, update and clean it (DAYS=5)
 	@$(VENV)/python -m hudi_services.demo run --days $(or $(DAYS),5)
 
-demo-stream: setup ## join two streams, feed three tables by each other's changes, kill the driver, compare (RATE=2000)
+demo-stream: class-archive ## join two streams, feed three tables by each other's changes, kill the driver, compare (RATE=2000)
 	@$(VENV)/python -m hudi_services.demo stream $(if $(RATE),--rate $(RATE))
 
 demo-database: setup ## load two databases of a MariaDB server by nine lines of SQL, follow changes, compare all rows (TABLES=60, ROWS=1000)
 	@exec $(VENV)/python -m hudi_services.demo database $(if $(TABLES),--tables $(TABLES)) $(if $(ROWS),--rows $(ROWS))
 
-airflow: setup ## Airflow left running on your tables (REGISTRY=my.yaml, or the variable HUDI_REGISTRY), else on those of the demo
+airflow: class-archive ## Airflow left running on your tables (REGISTRY=my.yaml, or the variable HUDI_REGISTRY), else on those of the demo
 	@exec $(VENV)/python -m $(if $(REGISTRY)$(HUDI_REGISTRY),hudi_services airflow --registry "$(or $(REGISTRY),$(HUDI_REGISTRY))",hudi_services.demo serve) \
 		$(if $(PORT),--port $(PORT))
 
 needs:
 	@tests/needs.sh
 
+class-archive: setup ## an archive of Spark's classes, with which each JVM of Spark starts in half the time (demo and airflow make it, too)
+	@$(VENV)/python -m hudi_services.runtime.spark
+
 lint-and-peer: # at once: one computes while the other fetches
-	@$(MAKE) --no-print-directory -j2 --output-sync=target lint peer
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint peer class-archive
 
 test: needs lint-and-peer ## everything that CI checks (SUITES="crash golden" for some of it)
 	@$(VENV)/python -m tests.runner $(SUITES)
@@ -87,10 +90,10 @@ kill-matrix: peer ## each action killed at each storage call; who carries on is 
 golden: setup ## tables that Apache Hudi wrote are read right
 	$(PYTEST) tests/golden $(ARGS)
 
-spark: setup ## the library on a Spark session
+spark: class-archive ## the library on a Spark session
 	$(PYTEST) tests/spark $(ARGS)
 
-cluster: setup ## a Spark cluster of two workers and an S3 server: writes, services, queries, killed executors, spark-submit
+cluster: class-archive ## a Spark cluster of two workers and an S3 server: writes, services, queries, killed executors, spark-submit
 	$(PYTEST) tests/cluster $(ARGS)
 
 peer: setup ## Apache Hudi's own Spark bundle in .peer/, which interop and bench compare with
@@ -102,7 +105,7 @@ interop: peer ## Apache Hudi and hudi-rs read and write what we write
 recordings: peer ## ask Hudi again what the tests of interop have recordings of (ARGS="tests/interop/test_inserts.py")
 	RECORD=1 $(PYTEST) $(or $(ARGS),-n 2 tests/interop)
 
-e2e: peer ## the demo, then a real Airflow scheduler, spark-submit and a browser
+e2e: peer class-archive ## the demo, then a real Airflow scheduler, spark-submit and a browser
 	$(PYTEST) tests/e2e $(ARGS)
 
 bench: peer ## the same work here, on Apache Hudi's bundle and with delta-rs, as ratios (WORKS="trips wide wide-mor delta", ROWS=2000000)

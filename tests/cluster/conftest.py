@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from hudi_services.runtime.spark.java import spark_environment
 from tests.support import versitygw
 from tests.support.archives import build_wheel
-from tests.support.cluster import JVM_FLAGS, settings, spark_cluster
+from tests.support.cluster import settings, spark_cluster
+from tests.support.jvm import submit_environment
 from tests.support.s3 import moto_server
 
 
@@ -41,7 +41,7 @@ def library(tmp_path_factory):
 @pytest.fixture(scope="session")
 def spark(cluster, library, s3):
     """A session on the cluster. `s3://` reaches the test's server from driver and executors."""
-    os.environ.update(spark_environment({**os.environ, "SPARK_SUBMIT_OPTS": JVM_FLAGS}))
+    os.environ.update(submit_environment())
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)  # the driver's alone
     from pyspark.sql import SparkSession
 

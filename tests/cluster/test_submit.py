@@ -12,7 +12,8 @@ import pytest
 
 from hoodie import COMPACTION, HoodieTable
 from tests.support.archives import ROOT
-from tests.support.cluster import JVM_FLAGS, bare_environment, settings
+from tests.support.cluster import bare_environment, settings
+from tests.support.jvm import submit_environment
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 SUBMIT = Path(sys.executable).with_name("spark-submit")
@@ -106,9 +107,6 @@ def submit(folder, cluster, library, s3, application, *arguments):
     archive = options.pop("spark.submit.pyFiles")
     flags = [part for name, value in options.items() for part in ("--conf", f"{name}={value}")]
     command = [str(SUBMIT), "--py-files", archive, *flags, str(application), *map(str, arguments)]
-    quiet = {
-        "SPARK_SUBMIT_OPTS": JVM_FLAGS,
-        "SPARK_CONF_DIR": str(ROOT / "conf" / "spark"),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
+    own = submit_environment()
+    quiet = {name: own[name] for name in ("SPARK_SUBMIT_OPTS", "SPARK_CONF_DIR", "SPARK_LOCAL_IP")}
     return run(command, folder, PYSPARK_PYTHON=sys.executable, **quiet, **s3.environment)

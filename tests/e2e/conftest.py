@@ -27,13 +27,13 @@ from tests.e2e import catalog, failing
 from tests.e2e.catalog import Outage
 from tests.support.browser import chromium
 from tests.support.hooks import Server, serving
+from tests.support.jvm import submit_environment
 from tests.support.page_lake import FEW, MANY, registry, watch, write_lake
 from tests.support.page_server import page_server
 from tests.support.servers import free_port
 from tests.support.waiting import until
 
-# A driver that lives for seconds: the second compiler of the JVM and a parallel collector cost more than they save.
-os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+os.environ.update({name: value for name, value in submit_environment().items() if name.startswith("SPARK_")})
 
 DAYS = 2
 FIRST, LAST = date(2013, 1, 29), date(2013, 1, 30)

@@ -11,11 +11,10 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark():
-    from hudi_services.runtime.spark.java import JVM_OPTIONS, spark_environment
+    from tests.support.jvm import submit_environment
 
     # One JVM runs all tests: the code cache of 48 MB that goes with this compiler would be swept and filled again.
-    flags = f"{JVM_OPTIONS} -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
-    os.environ.update(spark_environment({**os.environ, "SPARK_SUBMIT_OPTS": flags}))
+    os.environ.update(submit_environment("-XX:ReservedCodeCacheSize=256m"))
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     from pyspark.sql import SparkSession
 

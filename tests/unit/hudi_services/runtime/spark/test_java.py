@@ -14,12 +14,13 @@ from hoodie.errors import MachineError
 from hudi_services.runtime.spark import java
 
 
-def fake_java(home: Path, version: str) -> Path:
+def fake_java(home: Path, version: str, build: str = "") -> Path:
     """A program that answers like `java -XshowSettings:properties -version`."""
     program = home / "bin" / "java"
     program.parent.mkdir(parents=True)
     program.write_text(
         f"#!/bin/sh\necho '    java.home = {home}' >&2\necho '    java.specification.version = {version}' >&2\n"
+        f"echo '    java.runtime.version = {build}' >&2\n"
     )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     return home
