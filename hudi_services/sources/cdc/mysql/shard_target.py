@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -60,8 +61,9 @@ class ShardTarget:
         if replace:
             return self._replace(fitted, schema, after)
         batches = pa.RecordBatchReader.from_batches(schema, fitted)
-        count = target.write_rows(batches, None, self.commits.stored, lambda: self._joined(after()))
-        self.commits.stored = self._joined(after())
+        joined = cache(lambda: self._joined(after()))
+        count = target.write_rows(batches, None, self.commits.stored, joined)
+        self.commits.stored = joined()
         return count
 
     def write_no_rows(self, before: StoredPosition, after: StoredPosition) -> None:

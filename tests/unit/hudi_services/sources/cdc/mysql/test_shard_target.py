@@ -5,15 +5,21 @@ from __future__ import annotations
 import random
 import shutil
 from contextlib import suppress
+from itertools import count
 from threading import Lock
 
+import pyarrow as pa
 import pytest
 
 from hudi_services.sources.cdc.masks import Masks
 from hudi_services.sources.cdc.mysql import group_load, snapshot_load
+from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
+from hudi_services.sources.cdc.mysql.shard_target import ShardTarget
+from hudi_services.sources.cdc.mysql.target_batch import TargetCommits
 from hudi_services.sources.cdc.row_filter import RowFilter
 from tests.support.faulty import FaultyStorage, Killed
 from tests.unit.hudi_services.sources.cdc.mysql.test_group_load import APPLY, NoCuts, Shards, shards
+from tests.unit.hudi_services.sources.cdc.mysql.test_stored_rows import COLUMNS, SHARDS, Lake
 
 __all__ = ["shards"]
 pytestmark = pytest.mark.process
@@ -225,3 +231,11 @@ def test_masks_and_conditions_hold_in_chunks(large):
     rows = large.lake_rows("id", "v")
     assert [row[:3] for row in rows] == [row for row in large.server_rows("id") if row[2] > 105]
     assert all(len(row[3]) == 64 for row in rows)
+
+
+def test_the_position_that_a_commit_holds_is_the_one_that_the_run_goes_on_with(tmp_path):
+    lake, numbers = Lake(str(tmp_path / "lake"), {}), count(1)
+    target = ShardTarget(SHARDS[0], TargetCommits(lake.target, lake.at))
+    rows = pa.RecordBatchReader.from_batches(COLUMNS, [])
+    target.write_rows(rows, None, None, lambda: StoredPosition(SHARDS[0].source, f"log:{next(numbers)}", "one"))
+    assert target.commits.stored == lake.target.stored_position()
