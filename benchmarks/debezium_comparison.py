@@ -56,6 +56,11 @@ class Measured:
     processor: dict[str, float] = field(default_factory=dict)
     peak_memory: int = 0
 
+    def of_programs(self, step: str, landed: Mapping[str, Any], done: Mapping[str, Any]) -> None:
+        """Take what the engine and the sink say of a step."""
+        self.processor[step] = landed["processor"] + done["processor"]
+        self.peak_memory = max(self.peak_memory, landed["peak_memory"] + done["peak_memory"])
+
     def report(self, table: Path) -> dict[str, Any]:
         """With the files that the table has."""
         files, data = table_files(table)
@@ -148,10 +153,6 @@ class DebeziumSide:
     def __init__(self, engine: Program, sink: Program, folder: Path, wait: bool) -> None:
         self.table, self._folder, self._wait = folder / "table", folder, wait
         self._engine, self._sink = engine, sink
-        for program in (engine, sink):
-            program.answer()
-        (folder / "land-warm").mkdir()
-        engine.ask(f"bench.warm {folder / 'land-warm'} {WARM}")
 
     def load(self, step: str, events: int, measured: Measured) -> None:
         land = self._folder / f"land-{step}"
@@ -167,8 +168,7 @@ class DebeziumSide:
         done = self._sink.ask("end")
         measured.seconds[step] = time.perf_counter() - start
         print(f"   {step}: the engine's events are in files after {landed_after:.1f} s", file=sys.stderr, flush=True)
-        measured.processor[step] = landed["processor"] + done["processor"]
-        measured.peak_memory = max(measured.peak_memory, landed["peak_memory"] + done["peak_memory"])
+        measured.of_programs(step, landed, done)
 
     def rows(self) -> pa.Table:
         folder = self._folder / "rows"
@@ -182,42 +182,84 @@ def _our_side(server: MariaDB, folder: Path, kind: str, options: argparse.Namesp
 
 
 @contextmanager
+def programs(
+    server: MariaDB, table: Path, kind: str, metadata: str, options: argparse.Namespace
+) -> Iterator[tuple[Program, Program]]:
+    """Start Debezium's engine and Hudi's sink, and warm them: the engine reads a table for nothing."""
+    folder, python = table.parent, peer_env.ensure_debezium()
+    of_engine = [str(python), "-m", "benchmarks.debezium_engine", str(server.port), str(folder)]
+    of_sink = [*peer_command("benchmarks.debezium_sink"), str(table), kind, str(options.cores)]
+    of_sink += [options.memory, str(peer_env.BUNDLES[HUDI]), metadata]
+    heap = {"JAVA_TOOL_OPTIONS": f"-Xmx{debezium_engine.MEMORY}"}
+    with (
+        Program(of_engine, {**program_environment(str(python)), **heap}, folder) as engine,
+        Program(of_sink, program_environment(of_sink[0]), folder) as sink,
+    ):
+        for program in (engine, sink):
+            program.answer()
+        (folder / "land-warm").mkdir()
+        engine.ask(f"bench.warm {folder / 'land-warm'} {WARM}")
+        yield engine, sink
+
+
+@contextmanager
 def _debezium_side(
     metadata: str, wait: bool, server: MariaDB, folder: Path, kind: str, options: argparse.Namespace
 ) -> Iterator[Side]:
-    python = peer_env.ensure_debezium()
-    of_engine = [str(python), "-m", "benchmarks.debezium_engine", str(server.port), str(folder)]
-    of_sink = [*peer_command("benchmarks.debezium_sink"), str(folder / "table"), kind, str(options.cores)]
-    of_sink += [options.memory, str(peer_env.BUNDLES[HUDI]), metadata]
-    with (
-        Program(
-            of_engine,
-            {**program_environment(str(python)), "JAVA_TOOL_OPTIONS": f"-Xmx{debezium_engine.MEMORY}"},
-            folder,
-        ) as engine,
-        Program(of_sink, program_environment(of_sink[0]), folder) as sink,
-    ):
+    with programs(server, folder / "table", kind, metadata, options) as (engine, sink):
         yield DebeziumSide(engine, sink, folder, wait)
 
 
-def _run(side: Loader, kind: str, folder: Path, options: argparse.Namespace) -> tuple[dict[str, Any], pa.Table]:
-    """Load the table and its changes from a server of its own. Returns the report, and the rows in the end."""
+def _fill(server: MariaDB, options: argparse.Namespace) -> int:
     rows = options.rows or ROWS_OF_TABLE
+    server.run(TABLE, ROWS.format(rows=rows), "ANALYZE TABLE bench.t")
+    return rows
+
+
+def _change(server: MariaDB, options: argparse.Namespace) -> int:
+    for statements in transactions(options.rows or ROWS_OF_TABLE, options.changes):
+        server.run(*statements)
+    return int(options.changes)
+
+
+@contextmanager
+def _server(folder: Path) -> Iterator[MariaDB]:
+    """A server with a table that warms the engine, and an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     server = MariaDB({"innodb-buffer-pool-size": "1G"})
     try:
-        server.run("CREATE DATABASE bench", TABLE, *USER, ROWS.format(rows=WARM))
-        server.run("RENAME TABLE bench.t TO bench.warm", TABLE, ROWS.format(rows=rows), "ANALYZE TABLE bench.t")
-        with side(server, folder, kind, options) as loader:
-            measured = Measured()
-            loader.load(SNAPSHOT, rows, measured)
-            for statements in transactions(rows, options.changes):
-                server.run(*statements)
-            loader.load(BINLOG, options.changes, measured)
-            return measured.report(loader.table), loader.rows()
+        server.run("CREATE DATABASE bench", TABLE, *USER, ROWS.format(rows=WARM), "RENAME TABLE bench.t TO bench.warm")
+        yield server
     finally:
         server.stop()
+
+
+Step = Callable[[MariaDB, argparse.Namespace], int]
+"""Changes a server. Returns how many events that are."""
+
+
+def measure(
+    sides: Mapping[str, tuple[str, Loader]], kind: str, options: argparse.Namespace, fill: Step, change: Step
+) -> tuple[dict[str, list[dict[str, Any]]], dict[str, pa.Table]]:
+    """Load what `fill` and then `change` bring to a server, by each side in turn, each time from a server of its own.
+
+    Returns the reports of each side and its rows in the end.
+    """
+    reports: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
+    tables: dict[str, pa.Table] = {}
+    for _ in range(options.runs):
+        for name, (folder, side) in sides.items():
+            print(f"-- {name}", file=sys.stderr, flush=True)
+            with _server(options.folder / folder) as server:
+                events = fill(server, options)
+                with side(server, options.folder / folder, kind, options) as loader:
+                    measured = Measured()
+                    loader.load(SNAPSHOT, events, measured)
+                    loader.load(BINLOG, change(server, options), measured)
+                    reports[name].append(measured.report(loader.table))
+                    tables[name] = loader.rows()
+    return reports, tables
 
 
 def compare(kind: str, options: argparse.Namespace) -> int:
@@ -228,13 +270,7 @@ def compare(kind: str, options: argparse.Namespace) -> int:
         ONE_BATCH: ("debezium-batch", partial(_debezium_side, "false", True)),
         OURS: ("cdc-load", _our_side),
     }
-    reports: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
-    tables: dict[str, pa.Table] = {}
-    for _ in range(options.runs):
-        for name, (folder, side) in sides.items():
-            print(f"-- {name}", file=sys.stderr, flush=True)
-            report, tables[name] = _run(side, kind, options.folder / folder, options)
-            reports[name].append(report)
+    reports, tables = measure(sides, kind, options, _fill, _change)
     peers = [name for name in sides if name != OURS]
     events = {SNAPSHOT: options.rows or ROWS_OF_TABLE, BINLOG: options.changes}
     head = f"{events[SNAPSHOT]:,} rows, {events[BINLOG]:,} changes, {kind}, {options.cores} cores, zstd"

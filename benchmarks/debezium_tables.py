@@ -9,27 +9,25 @@ table: the least that the peer can need.
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import debezium_engine, result_table
-from benchmarks.debezium_comparison import BINLOG, OURS, SNAPSHOT, USER, WARM, Measured, OurCommand, Side
+from benchmarks.debezium_comparison import OURS, SNAPSHOT, Measured, OurCommand, Side, measure, programs
 from benchmarks.program import Program
-from benchmarks.runners import HUDI, peer_command, program_environment
+from benchmarks.runners import HUDI
 from benchmarks.snapshot import ROWS, TABLE
 from hoodie import HoodieTable
-from tests.interop import peer_env
 from tests.support.mariadb import MariaDB
 
 PEER = f"Debezium, Hudi {HUDI} in one batch"
+ROWS_OF_TABLE = 1_000
 CHANGES = 100
 """Row events of a table after its snapshot: 80 updates, 10 deletes and 10 inserts."""
 _RULE = """servers:
@@ -72,10 +70,6 @@ class DebeziumTables:
     def __init__(self, engine: Program, sink: Program, folder: Path) -> None:
         self.table, self._folder = folder / "tables", folder
         self._engine, self._sink = engine, sink
-        for program in (engine, sink):
-            program.answer()
-        (folder / "land-warm").mkdir()
-        engine.ask(f"bench.warm {folder / 'land-warm'} {WARM}")
 
     def load(self, step: str, events: int, measured: Measured) -> None:
         land = self._folder / f"land-{step}"
@@ -86,8 +80,7 @@ class DebeziumTables:
         done = self._sink.ask(f"{land} apart {'bulk_insert' if step == SNAPSHOT else 'upsert'}")
         measured.seconds[step] = time.perf_counter() - start
         print(f"   {step}: the engine's events are in files after {after:.1f} s", file=sys.stderr, flush=True)
-        measured.processor[step] = landed["processor"] + done["processor"]
-        measured.peak_memory = max(measured.peak_memory, landed["peak_memory"] + done["peak_memory"])
+        measured.of_programs(step, landed, done)
 
     def rows(self) -> pa.Table:
         folder = self._folder / "rows"
@@ -110,50 +103,32 @@ def _our_side(server: MariaDB, folder: Path, kind: str, options: argparse.Namesp
 
 @contextmanager
 def _debezium_side(server: MariaDB, folder: Path, kind: str, options: argparse.Namespace) -> Iterator[Side]:
-    python = peer_env.ensure_debezium()
-    of_engine = [str(python), "-m", "benchmarks.debezium_engine", str(server.port), str(folder)]
-    of_sink = [*peer_command("benchmarks.debezium_sink"), str(folder / "tables"), kind, str(options.cores)]
-    of_sink += [options.memory, str(peer_env.BUNDLES[HUDI]), "false"]
-    heap = {"JAVA_TOOL_OPTIONS": f"-Xmx{debezium_engine.MEMORY}"}
-    with (
-        Program(of_engine, {**program_environment(str(python)), **heap}, folder) as engine,
-        Program(of_sink, program_environment(of_sink[0]), folder) as sink,
-    ):
+    with programs(server, folder / "tables", kind, "false", options) as (engine, sink):
         yield DebeziumTables(engine, sink, folder)
 
 
-def _run(side: Any, kind: str, folder: Path, options: argparse.Namespace) -> tuple[dict[str, Any], pa.Table]:
-    """Load the tables and their changes from a server of its own. Returns the report, and the rows in the end."""
-    rows, names = options.rows or 1_000, [f"t{number}" for number in range(options.tables)]
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    server = MariaDB({"innodb-buffer-pool-size": "1G"})
-    try:
-        server.run("CREATE DATABASE bench", TABLE, *USER, ROWS.format(rows=WARM), "RENAME TABLE bench.t TO bench.warm")
-        for name in names:
-            server.run(_of(name, TABLE), _of(name, ROWS.format(rows=rows)))
-        with side(server, folder, kind, options) as loader:
-            measured = Measured()
-            loader.load(SNAPSHOT, rows * len(names), measured)
-            for name in names:
-                server.run(*statements(name, rows))
-            loader.load(BINLOG, CHANGES * len(names), measured)
-            return measured.report(loader.table), loader.rows()
-    finally:
-        server.stop()
+def _fill(server: MariaDB, options: argparse.Namespace) -> int:
+    rows = options.rows or ROWS_OF_TABLE
+    for name in _names(options):
+        server.run(_of(name, TABLE), _of(name, ROWS.format(rows=rows)))
+    return rows * int(options.tables)
+
+
+def _change(server: MariaDB, options: argparse.Namespace) -> int:
+    for name in _names(options):
+        server.run(*statements(name, options.rows or ROWS_OF_TABLE))
+    return CHANGES * int(options.tables)
+
+
+def _names(options: argparse.Namespace) -> list[str]:
+    return [f"t{number}" for number in range(options.tables)]
 
 
 def compare(kind: str, options: argparse.Namespace) -> int:
     """Run both sides, print the table. Returns 1 when their rows differ."""
     sides = {PEER: ("debezium-tables", _debezium_side), OURS: ("cdc-sync", _our_side)}
-    reports: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
-    tables: dict[str, pa.Table] = {}
-    for _ in range(options.runs):
-        for name, (folder, side) in sides.items():
-            print(f"-- {name}", file=sys.stderr, flush=True)
-            report, tables[name] = _run(side, kind, options.folder / folder, options)
-            reports[name].append(report)
-    head = f"{options.tables:,} tables of {options.rows or 1_000:,} rows, {CHANGES:,} changes of each, {kind}, "
+    reports, tables = measure(sides, kind, options, _fill, _change)
+    head = f"{options.tables:,} tables of {options.rows or ROWS_OF_TABLE:,} rows, {CHANGES:,} changes of each, {kind}, "
     head += f"{options.cores} cores, JVM heaps {options.memory} and {debezium_engine.MEMORY}, {options.runs} run(s)"
     print(result_table.table(reports, [PEER], head))
     return 0 if result_table.same_rows(("table", "id"), list(tables.items())) else 1
