@@ -191,20 +191,23 @@ class Soak:
     def compare(self) -> None:
         """Load what is left, then compare all rows."""
         self.stops += 1
-        said = Log(self.logs / f"stop-{self.stops:04}")
         self.server.run(f"USE {DATABASE}", "DROP TABLE IF EXISTS ghost, old")
-        for _ in range(3):  # errors that pass may be left from before
-            result = synced(self.registry, self.server.url, said)
-            if result is not None and {table.state for table in result.tables.values()} == {"current"}:
-                break
-        else:
-            last = [*lines(self.logs)][-1]
-            raise AssertionError(f"the tables do not get to the end of the log: {last.get('trace', last)}")
+        position = self.finish()
         self.rows += sum(self.compare_table(name) for name in sorted(table for (table,) in self.tables()))
         self.check_balances()
         if self.dice.random() < 0.5:
-            file = result.position.partition(":")[0]
+            file = position.partition(":")[0]
             self.server.run("FLUSH BINARY LOGS", f"PURGE BINARY LOGS TO '{file}'")
+
+    def finish(self) -> str:
+        """Load what is left. Return the place of the log at the end."""
+        said = Log(self.logs / f"stop-{self.stops:04}")
+        for _ in range(3):  # errors that pass may be left from before
+            result = synced(self.registry, self.server.url, said)
+            if result is not None and {table.state for table in result.tables.values()} == {"current"}:
+                return result.position
+        last = [*lines(self.logs)][-1]
+        raise AssertionError(f"the tables do not get to the end of the log: {last.get('trace', last)}")
 
     def tables(self):
         return self.query("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")[1]
