@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.support.matrix import leave_out_types
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +35,9 @@ def spark():
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of both table types run on one of them: `unit` has both on threads."""
+    folder = Path(__file__).parent
+    leave_out_types((item for item in items if folder in item.path.parents), "`unit` has both table types on threads")
