@@ -9,7 +9,7 @@ from hoodie.model.commit import NO_PREVIOUS_COMMIT
 from hoodie.view.missing_files import ExpectedFile
 
 _LOAD = "then `hudi-services ingest`, which loads the source files again; repeat what other programs wrote since"
-_OVERWRITE = (
+OVERWRITE = (
     "if the source still has all rows: "
     "`hudi-services ingest --reload --operation insert_overwrite --hoodie-conf hoodie.combine.before.insert=true`, "
     "which replaces each partition of its rows, so that rows from elsewhere are lost and deleted ones come back"
@@ -18,7 +18,7 @@ _OVERWRITE = (
 
 def remedy(facts: Facts, lost: Sequence[ExpectedFile]) -> str:
     """The ways to repair a table without these files of its current slices: for all of them together."""
-    ways = ["restore it from a backup", *_way_back(facts, lost), _OVERWRITE]
+    ways = ["restore it from a backup", *_way_back(facts, lost), OVERWRITE]
     return ". Or, ".join(ways).replace(". Or, ", ". Without one, ", 1)
 
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
+from hoodie.doctor.file_remedy import OVERWRITE
 from hoodie.doctor.finding import Finding
 from hoodie.errors import CorruptFileError, HoodieError, MissingFileError
 from hoodie.formats.murmur import murmur2
@@ -94,8 +95,8 @@ def _findings(doubled: Iterable[_Doubled], *, is_global: bool) -> Iterator[Findi
         else:
             yield catalogue.DUPLICATE_KEYS.finding(
                 f"keys occur more than once in partition {doubled_keys.partition!r}",
-                "delete these keys and write the row of each once more; see which writers add rows by `insert` or `bulk_insert` "
-                "alone",
+                f"delete these keys and write the row of each once more. Or, {OVERWRITE}. See which writers add rows by `insert` "
+                "or `bulk_insert` alone",
                 found=doubled_keys.summary,
                 path=doubled_keys.partition,
                 bytes=sum(s.size for s in doubled_keys.slices),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hoodie.doctor import key_checks, schema_checks
 from hoodie.errors import HoodieError
 from hoodie.formats.log import scan_blocks
+from hudi_services.entry.target import Target
 from tests.support.archive import archive_before
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -114,6 +115,8 @@ def test_keys_that_stand_twice(tmp_path, kind):
     told = found(table)
     assert set(told) == {"duplicate-keys"}
     assert told["duplicate-keys"].path == "part=p"
+    [line] = Target("--table t").commands(told["duplicate-keys"].remedy)
+    assert line.startswith("hudi-services ingest --reload --operation insert_overwrite --hoodie-conf ")
     slices = [s for s in table.file_slices() if "a" in pq.read_table(tmp_path / s.base_file.path)["id"].to_pylist()]
     groups = sorted(s.file_id for s in slices)
     what, _, named = told["duplicate-keys"].found.partition("; 'a' in file groups ")
