@@ -57,10 +57,10 @@ def test_a_timeline_is_a_table(table):
     assert lines[1].split() == ["time", "action", "state", "completed"]
     (instant,) = table.timeline
     assert lines[2].split() == [instant.time, "deltacommit", "COMPLETED", instant.completion_time]
-    for number in range(60):
+    for number in range(50):
         table.write(batch([("a", "p", number, 1)]), options={"hoodie.archive.automatic": "false"})
     lines = repr(table.timeline).splitlines()
-    assert lines[0] == "Timeline of 61 instants, the last 50 of them"
+    assert lines[0] == "Timeline of 51 instants, the last 50 of them"
     assert len(lines) == 52
     assert table.timeline._repr_html_().count("<tr>") == 51
 

@@ -63,6 +63,7 @@ def test_every_command_has_its_help(program):
 
 
 def test_a_small_table_is_loaded_looked_at_and_cleaned(program, tmp_path):
+    """In one process: the start of Python takes the time."""
     (tmp_path / "land").mkdir()
     registry = tmp_path / "tables.yaml"
     registry.write_text(
@@ -70,16 +71,22 @@ def test_a_small_table_is_loaded_looked_at_and_cleaned(program, tmp_path):
         f"    source: {{path: {tmp_path}/land, format: csv}}\n    clean: {{hoodie: {{hoodie.clean.commits.retained: 1}}}}\n"
     )
     flags = ["--table", "orders", "--registry", str(registry)]
-    for day in (1, 2, 3):
-        (tmp_path / "land" / f"{day}.csv").write_text(f"id,at,total\n7,2026-01-0{day},{day}.50\n")
-        done = program("ingest", *flags, "--local-up-to=1")
-        assert done.returncode == 0, done.stderr
-        assert "threads of this process, as Spark is not installed" in done.stdout
-    shown = program("show", "table", *flags, "--json")
-    assert json.loads(shown.stdout)["rows_in_base_files"] == 1, shown.stderr
-    done = program("clean", *flags)
-    assert "1 file removed" in done.stdout, done.stderr
-    assert program("registry", "check", str(registry)).returncode == 0
+    ingest = ["ingest", *flags, "--local-up-to=1"]
+    others = [["show", "table", *flags, "--json"], ["clean", *flags], ["registry", "check", str(registry)]]
+    code = (
+        "from pathlib import Path\nfrom hudi_services.cli.program import main\n"
+        "def run(command): print('==', main(command), flush=True)\n"
+        "for day in (1, 2, 3):\n"
+        f"    Path({str(tmp_path)!r}, 'land', f'{{day}}.csv').write_text(f'id,at,total\\n7,2026-01-0{{day}},{{day}}.50\\n')\n"
+        f"    run({ingest})\n"
+        f"for command in {others}: run(command)\n"
+    )
+    done = program(python_code=code)
+    *shown, end = done.stdout.split("== 0\n")
+    assert (len(shown), end) == (6, ""), done.stderr
+    assert all("threads of this process, as Spark is not installed" in text for text in shown[:3])
+    assert json.loads(shown[3])["rows_in_base_files"] == 1
+    assert "1 file removed" in shown[4]
 
 
 def test_what_is_missing_is_named_with_its_extra(program):

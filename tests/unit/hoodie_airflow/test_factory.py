@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow._shared.module_loading import find_path_from_directory
+from airflow.configuration import conf
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import DAG, AssetAny, AssetOrTimeSchedule, CronDataIntervalTimetable
 from airflow.serialization.serialized_objects import DagSerialization
@@ -196,6 +198,13 @@ def test_every_parse_gives_the_same_dag(registry: Path) -> None:
     assert serialized() == serialized()
 
 
+def test_airflow_finds_one_plugin() -> None:
+    """Its loader runs each file that it finds as a module named by its stem."""
+    files = find_path_from_directory(str(PLUGINS), ".airflowignore", conf.get("core", "dag_ignore_file_syntax"))
+    assert [Path(file).relative_to(PLUGINS).name for file in files if file.endswith(".py")] == ["hudi_plugin.py"]
+
+
+@pytest.mark.deep("a process that loads Airflow. Another test has the files that Airflow finds")
 def test_airflow_does_not_run_the_library_as_plugins() -> None:
     """It would run each file as a module named by its stem: `types.py` in place of the standard library's."""
     script = """

@@ -7,10 +7,27 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from airflow import settings
+from sqlalchemy import create_engine
+from sqlalchemy.orm import sessionmaker
+
+from hoodie_airflow import pools
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_before_the_database_is_migrated(tmp_path):
+def test_before_the_database_is_migrated(monkeypatch, capsys):
+    monkeypatch.setenv("HUDI_REGISTRY", str(ROOT / "tables.yaml"))
+    monkeypatch.setattr(settings, "Session", sessionmaker(create_engine("sqlite://")))
+    assert pools.main() == 1
+    told = capsys.readouterr().err
+    assert "no such table: slot_pool" in told
+    assert "airflow db migrate" in told
+
+
+@pytest.mark.deep("a process that loads Airflow. Another test runs the command in its own")
+def test_a_process_before_the_database_is_migrated(tmp_path):
     environment = {
         **os.environ,
         "AIRFLOW_HOME": str(tmp_path),
