@@ -18,6 +18,7 @@ from hoodie.read.times import moment_as_time, resolve_as_of
 from hoodie.timeline import WRITE_ACTIONS, Instant
 from hoodie.transaction.rollback import is_plan
 from hoodie.view import TableState
+from hoodie.view.archive_check import refuse_lost_archive
 
 _log = logging.getLogger(__name__)
 
@@ -47,9 +48,9 @@ def incremental_range(state: TableState, request: Incremental) -> IncrementalRan
     """The commits of the range, archived ones included, and what has to be read for their rows.
 
     Raises UnsupportedTableError for a table with virtual keys, CorruptTableError or MissingFileError when the archived timeline
-    is needed and cannot be read. PendingInstantError in version 6, where a write is at work that began before a commit of the
-    range (Hudi's `hoodie.read.timeline.holes.resolution.policy`, FAIL). With a full scan it is only asked whether there was a
-    commit by the end of the range, where that is before those of the active timeline: TimeTravelError when there was none.
+    is needed and lost, or cannot be read. PendingInstantError in version 6, where a write is at work that began before a commit
+    of the range (Hudi's `hoodie.read.timeline.holes.resolution.policy`, FAIL). With a full scan it is only asked whether there
+    was a commit by the end of the range, where that is before those of the active timeline: TimeTravelError when there was none.
     """
     if state.properties.virtual_keys:
         raise UnsupportedTableError(
@@ -70,6 +71,8 @@ def incremental_range(state: TableState, request: Incremental) -> IncrementalRan
         active = state.timeline.commit_times
         archived_instants = state.archive.instants(after=began_after, until=until)
         archived = tuple(i for i in archived_instants if i.action in WRITE_ACTIONS and i.time not in active)
+        if not archived:
+            refuse_lost_archive(state, after)
     elif not after and until is None:
         return IncrementalRange(None, after, until, None, None)  # every row there is
     commits = (*archived, *state.timeline.commits)

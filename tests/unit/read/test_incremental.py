@@ -174,6 +174,27 @@ def test_a_full_scan_needs_no_archive(table):
         assert found(table, times[3]) == {"e": 5}, "of this range nothing was archived"
 
 
+@pytest.mark.parametrize("trace", ["files", "base"])
+def test_an_archive_that_is_lost_is_noticed(table, trace):
+    """Its commits were missing from the range. Files of theirs are left, or what a later commit wrote over."""
+    times = history(table)
+    archive_before(table, table.timeline.commits[3].time)
+    state = table.state()
+    if trace == "base":
+        current = {file.path for each in table.file_slices() for file in each.files}
+        for group in state.files.all():
+            for file in group.files:
+                if file.path not in current:
+                    table.storage.delete(file.path)
+    for file in table.storage.list(state.layout.archive_folder).files:
+        table.storage.delete(file.path)
+    for start, end in ((times[0], None), ("20200101", None), (times[0], times[3])):
+        with pytest.raises(CorruptTableError, match=r"archived timeline of table .* is lost.*full_scan=True"):
+            table.read_incremental(start, end)
+    assert found(table, times[3]) == found(table, times[3], full_scan=True), "of this range nothing was archived"
+    assert table.read().num_rows
+
+
 @pytest.mark.parametrize("archived", [False, True])
 def test_a_cleaned_range_is_refused_and_the_first_readable_instant_is_named(table, archived):
     """The files that were current at the end of the range are gone; where it is open nothing is missing."""
