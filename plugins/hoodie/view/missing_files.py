@@ -126,7 +126,7 @@ def _unseen(state: TableState, file: ExpectedFile) -> MissingFileError:
         f"Partition {file.partition!r} of table {state.storage.base_path} is not found by listing",
         found=f"{file.path}, which {state.where(file.instant)} wrote, in a folder without {PARTITION_METAFILE}, or below "
         "a folder that has one",
-        fix=f"restore {PARTITION_METAFILE} of that folder from a copy; nothing was changed",
+        fix=f"run `hudi-services doctor --fix`, which writes {PARTITION_METAFILE} of that folder; nothing was changed",
     )
 
 

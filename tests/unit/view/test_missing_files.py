@@ -241,6 +241,8 @@ def test_a_partition_that_listing_does_not_find(history):
     for filter in (None, pc.field("part") == "q"):
         with pytest.raises(MissingFileError, match=r"'part=q'.*not found by listing.*\.hoodie_partition_metadata"):
             table.read(filter=filter)
+    table.mend(table.diagnose())  # as the error says
+    assert content(table, filter=pc.field("part") == "q")
 
 
 @pytest.mark.parametrize("version", ["9", "6"])
@@ -259,7 +261,7 @@ def test_a_partition_of_archived_commits_that_listing_does_not_find(tmp_path, ve
     mark.unlink()
     for query in ({}, {"filter": pc.field("part") == "old"}):
         with pytest.raises(
-            MissingFileError, match=r"Partition 'part=old' .* not found by listing.*restore .hoodie_part"
+            MissingFileError, match=r"Partition 'part=old' .* not found by listing.*run `hudi-services doctor --fix`"
         ):
             table.read(**query)
     assert list(content(table, filter=pc.field("part") == "p")) == ["p"]
