@@ -36,6 +36,7 @@ from hudi_services.sources.cdc.messages.json_objects import JsonObjects
 from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
 from hudi_services.sources.cdc.messages.key_rows import KeyRows, written_type
 from hudi_services.sources.cdc.messages.open_rows import OpenRows
+from hudi_services.sources.cdc.messages.payload_tails import read_heads, tails_of
 from hudi_services.sources.cdc.messages.placeholders import MARKER
 from hudi_services.sources.cdc.messages.plain_columns import DECIMALS, UNITS, ValueFormat, check_choice
 
@@ -113,43 +114,51 @@ class _Decoding:
             self.outcome.reject(parsed_envelope.places, str(error))
             return
         kind = envelope.raw(source=self.settings.table is not None)
-        for numbers, payloads in JsonObjects(kind, self.outcome.errors).read(
-            parsed_envelope.texts, parsed_envelope.places
-        ):
+        texts, places = parsed_envelope.texts, parsed_envelope.places
+        objects, left = read_heads(kind, texts, places, tails_of(texts))
+        rest = JsonObjects(kind, self.outcome.errors).read(texts.filter(pa.array(left)), places[left])
+        for numbers, payloads in (*objects, *rest):
             self._assembly.add(numbers, payloads, envelope)
 
     def _bare(self, envelope: envelopes.Envelope) -> None:
         """Messages without a schema. Those that may have an operation are read at once."""
-        changes = pc.match_substring(envelope.texts, '"op"').to_numpy(zero_copy_only=False)
-        self._apart(envelope.texts.filter(pa.array(~changes)), envelope.places[~changes])
-        texts, places = self._of_table(envelope.texts.filter(pa.array(changes)), envelope.places[changes])
-        if not len(places):
+        tails = tails_of(envelope.texts)
+        if self.settings.table is not None:  # the columns of other tables would be taken for its
+            tails = tails.of_table(self.settings.table)
+        changes = tails.certain
+        changes[~changes] = self._are_changes(envelope.texts.filter(pa.array(~changes)), envelope.places[~changes])
+        if not changes.any():
             return
+        rows = np.flatnonzero(changes)
         settings = self.settings
-        writing = ValueFormat(settings.decimals, settings.timestamps, days=True)
         reader = OpenRows(
             lambda row: payload_type(row, row, source=True),
             ("before", "after"),
             self.known,
-            writing,
+            ValueFormat(settings.decimals, settings.timestamps, days=True),
             self.outcome.errors,
+            first=lambda kind, texts, places: read_heads(kind, texts, places, tails.at(rows)),
         )
-        row, objects = reader.read(texts, places)
+        texts = envelope.texts if changes.all() else envelope.texts.take(pa.array(rows))
+        row, objects = reader.read(texts, envelope.places[rows])
         for numbers, payloads in objects:
             self._assembly.add(numbers, payloads, Envelope(row, row))
 
-    def _of_table(self, texts: pa.Array, places: np.ndarray) -> tuple[pa.Array, np.ndarray]:
-        """Those of the table that is wanted: the columns of others would be taken for its."""
-        if self.settings.table is None or not len(places):
-            return texts, places
+    def _are_changes(self, texts: pa.Array, places: np.ndarray) -> np.ndarray:
+        """True for texts that may be changes of the table that is wanted. All others are counted, or rejected."""
+        changes: np.ndarray = pc.match_substring(texts, '"op"').to_numpy(zero_copy_only=False)
+        self._apart(texts.filter(pa.array(~changes)), places[~changes])
+        if self.settings.table is None or not changes.any():
+            return changes
         others = []
-        reader = JsonObjects(pa.struct([("op", pa.string()), ("source", PLACE)]), {})
-        for numbers, payloads in reader.read(texts, places):
+        reader = JsonObjects(pa.struct([("op", pa.string()), ("source", PLACE)]), {}, unknown="ignore")
+        for numbers, payloads in reader.read(texts.filter(pa.array(changes)), np.flatnonzero(changes)):
             has = pc.is_valid(pc.struct_field(payloads, "op")).to_numpy(zero_copy_only=False)
             others.append(numbers[has & ~of_table(payloads, self.settings.table)])
-        other = np.isin(places, np.concatenate(others)) if others else np.zeros(len(places), bool)
-        self.outcome.ignored[OTHER_TABLE] += int(other.sum())
-        return texts.filter(pa.array(~other)), places[~other]
+        for numbers in others:
+            changes[numbers] = False
+            self.outcome.ignored[OTHER_TABLE] += len(numbers)
+        return changes
 
     def _apart(self, texts: pa.Array, places: np.ndarray) -> None:
         for number, text in zip(places, texts.to_pylist(), strict=True):

@@ -50,6 +50,16 @@ def content_of(values: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return places - places[0], content
 
 
+def pieces(content: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> pa.Array:
+    """Return the pieces of bytes between these places (int64, ascending) as large binary."""
+    # Arrow copies values faster than NumPy: every second one of an array of pieces and of what lies between them.
+    bounds = np.empty(2 * len(begins), np.int64)
+    bounds[0::2], bounds[1::2] = begins, ends
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(content)]
+    alternating = pa.Array.from_buffers(pa.large_binary(), len(bounds) - 1, buffers)
+    return alternating.take(pa.array(np.arange(0, len(bounds), 2)))
+
+
 def binary_of(sizes: np.ndarray, content: np.ndarray, like: pa.Array) -> pa.Array:
     """Return values of these sizes, one after the other in `content`, null where `like` is."""
     offsets = np.zeros(len(sizes) + 1, np.int64)

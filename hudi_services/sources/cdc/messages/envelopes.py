@@ -18,6 +18,7 @@ from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
 
 _DECODER = json.JSONDecoder()
 _BEGINS = r'^\s*\{\s*"(schema|payload)"\s*:'
+_FIRST_NAME = re.compile(rb'[ \t\n\r]*\{[ \t\n\r]*"([^"\\]*)"[ \t\n\r]*:')
 _NAME = re.compile(r'\s*([{,])\s*"(schema|payload)"\s*:\s*')
 _END = re.compile(r"\s*\}\s*")
 
@@ -39,7 +40,7 @@ def envelopes(values: pa.Array, places: np.ndarray, errors: dict[int, str]) -> I
 
     `errors` gets the place of each text that is no JSON, and the reason.
     """
-    wrapped = pc.match_substring_regex(values.cast(pa.binary()), _BEGINS).to_numpy(zero_copy_only=False)
+    wrapped = _are_wrapped(values)
     bare = ~wrapped
     if bare.any():
         texts = pc.binary_join_element_wise(values.filter(pa.array(bare)), b"}", b"")
@@ -64,6 +65,15 @@ def envelopes(values: pa.Array, places: np.ndarray, errors: dict[int, str]) -> I
         texts = pc.binary_slice(chosen if same.all() else chosen.filter(pa.array(same)), begin, longest)
         yield Envelope(schema, places[remaining[same]], texts)
         remaining = remaining[~same]
+
+
+def _are_wrapped(values: pa.Array) -> np.ndarray:
+    """True for texts that begin as envelopes do."""
+    first = _FIRST_NAME.match(values[0].as_py()) if len(values) else None
+    if first is not None and pc.all(pc.starts_with(values, first[0])).as_py():
+        return np.full(len(values), first[1] in (b"schema", b"payload"))
+    wrapped: np.ndarray = pc.match_substring_regex(values.cast(pa.binary()), _BEGINS).to_numpy(zero_copy_only=False)
+    return wrapped
 
 
 def _payload(message: bytes) -> tuple[int, int, bytes | None]:

@@ -36,17 +36,27 @@ class JsonObjects:
     """Reads texts as structs of one type. `errors` gets the place of each text that is no such object, and the reason."""
 
     def __init__(
-        self, kind: pa.StructType, errors: dict[int, str], *, lenient: bool = False, rows: Sequence[str] | None = None
+        self,
+        kind: pa.StructType,
+        errors: dict[int, str],
+        *,
+        lenient: bool = False,
+        rows: Sequence[str] | None = None,
+        unknown: str = "infer",
     ) -> None:
         """`lenient`: columns of text take numbers, true, false, objects and arrays as they are written.
 
         `rows` are the members that hold rows (none: the object itself). Then `read` raises UnknownColumnError for a member of a
         row that the type lacks. Other unknown members are left out.
+
+        `unknown` is what Arrow does with members that the type lacks: `infer` refuses a name that is twice in one of them,
+        `ignore` may overlook it, for texts that are read again. `error` refuses the members.
         """
         self._kind = kind
         self._errors = errors
         self._lenient = lenient
         self._rows = rows
+        self._unknown = unknown
         self._slow = _has(pa.types.is_map, kind)
         self._decimals = _has(pa.types.is_decimal, kind)
 
@@ -60,6 +70,13 @@ class JsonObjects:
             for rows, structs in isolate(
                 part, lambda rows: self._fast(texts, rows), lambda rows, _: self._rest(texts, places, rows), _FEW
             ):
+                yield places[rows], structs
+
+    def read_certain(self, texts: pa.Array, places: np.ndarray) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
+        """Yield structs as `read` does, but not of texts that Arrow does not take."""
+        for part in _parts(texts):
+            few = max(_FEW, len(part) // 8)
+            for rows, structs in isolate(part, lambda rows: self._fast(texts, rows), _nothing, few):
                 yield places[rows], structs
 
     def _fast(self, texts: pa.Array, rows: np.ndarray) -> pa.StructArray:
@@ -79,16 +96,18 @@ class JsonObjects:
             read_options=pa_json.ReadOptions(block_size=data.size + 1, use_threads=False),
             parse_options=pa_json.ParseOptions(
                 explicit_schema=pa.schema([(_MEMBER, self._kind)]),
-                unexpected_field_behavior="ignore" if self._rows is None else "infer",
+                unexpected_field_behavior=self._unknown,
             ),
         )
         if table.num_rows != len(rows):
             raise ValueError("several objects in one text")
         structs = one_chunk(table[_MEMBER])
+        if _levels(structs.type) > _LEVELS:
+            raise ValueError("deep values in members that the type lacks")
         if self._rows is not None:
             for parsed_type, known in _rows_of(structs.type, self._kind, self._rows):
                 check_type(parsed_type, known)
-            structs = narrowed(structs, self._kind)
+        structs = narrowed(structs, self._kind)
         if self._decimals:
             structs.validate(full=True)  # the reader does not check the precision of a number that it rescales
         if _has_great(structs):
@@ -130,6 +149,10 @@ def _rows_of(
         yield objects.field(name).type, kind.field(name).type
 
 
+def _nothing(rows: np.ndarray, error: Exception) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
+    yield from ()
+
+
 def _parts(texts: pa.Array) -> Iterator[np.ndarray]:
     """Neighbours that make a block together."""
     sizes = np.cumsum(pc.binary_length(texts).to_numpy().astype(np.int64))
@@ -147,6 +170,10 @@ def _may_be_deep(texts: pa.Array) -> bool:
     if not pc.any(pc.greater(counts, _LEVELS)).as_py():
         return False
     return any(map(is_deep, long.filter(pc.greater(counts, _LEVELS)).to_pylist()))
+
+
+def _levels(kind: pa.DataType) -> int:
+    return max((1 + _levels(kind.field(place).type) for place in range(kind.num_fields)), default=0)
 
 
 def is_deep(text: bytes) -> bool:

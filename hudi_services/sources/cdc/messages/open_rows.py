@@ -15,13 +15,17 @@ from hudi_services.sources.cdc.messages.json_objects import JsonObjects, is_deep
 from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
 from hudi_services.sources.cdc.messages.plain_columns import ValueFormat, plain_row
 
+Objects = list[tuple[np.ndarray, pa.StructArray]]
+"""Objects, with the places of their texts."""
+
 
 @dataclass(frozen=True)
 class OpenRows:
     """Reads objects that hold rows.
 
     `frame` gives the type of the objects with rows of a type, `members` are the names of the rows in them (none: the object is
-    the row). `lenient` is that of `JsonObjects`.
+    the row). `lenient` is that of `JsonObjects`. `first` reads the texts that it can as objects of a type, and says which are
+    left.
     """
 
     frame: Callable[[pa.StructType], pa.StructType]
@@ -30,14 +34,17 @@ class OpenRows:
     writing: ValueFormat
     errors: dict[int, str]
     lenient: bool = False
+    first: Callable[[pa.StructType, pa.Array, np.ndarray], tuple[Objects, np.ndarray]] | None = None
 
     def read(self, texts: pa.Array, places: np.ndarray) -> tuple[Row, list[tuple[np.ndarray, pa.StructArray]]]:
         """Return the row, and the objects with the places of their texts. Texts and places are those of `JsonObjects.read`."""
         if self.known is not None:
             row = plain_row(self.known, {}, self.writing)
             before = dict(self.errors)
+            objects, left = self.first(self.frame(row.raw), texts, places) if self.first is not None else ([], None)
+            rest, numbers = (texts, places) if left is None else (texts.filter(pa.array(left)), places[left])
             try:
-                return row, self._objects(row, texts, places, self.members)
+                return row, [*objects, *self._objects(row, rest, numbers, self.members)]
             except UnknownColumnError:
                 self.errors.clear()
                 self.errors.update(before)

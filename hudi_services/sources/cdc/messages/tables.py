@@ -47,7 +47,7 @@ def wanted_heads(messages: pa.Table, kind: pa.StructType, pattern: str | None, o
 
 def heads_of(texts: pa.Array, places: np.ndarray, kind: pa.StructType, outcome: Outcome) -> Heads:
     """Return the heads of the messages that are objects. All others are rejected."""
-    parts = list(JsonObjects(kind, outcome.errors).read(texts, places))
+    parts = list(JsonObjects(kind, outcome.errors, unknown="ignore").read(texts, places))
     numbers = np.concatenate([part for part, _ in parts]) if parts else np.zeros(0, np.int64)
     values = pa.concat_arrays([part for _, part in parts]) if parts else pa.array([], kind)
     rows = np.searchsorted(places, numbers)

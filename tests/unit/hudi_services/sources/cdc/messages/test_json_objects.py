@@ -42,7 +42,7 @@ def read(texts: list[str | bytes], kind: pa.StructType = KIND, *, lenient: bool 
 
 GOOD = [
     ('{"i":1,"l":-9223372036854775808,"d":0.1,"b":true,"s":"\\ud83d\\ude00\\u0000"}', {"l": -(2**63), "s": "😀\0"}),
-    ('{"s":null, "o":{"x":1,"y":[1,{"x":2}]} ,"a":[1,null]}', {"s": None, "o": {"x": 1}, "a": [1, None]}),
+    ('{"s":null, "o":{"x":1,"y":[{"x":2}]} ,"a":[1,null]}', {"s": None, "o": {"x": 1}, "a": [1, None]}),
     ('{\n"n":-1.5,\t"unknown":{"s":1}}', {"n": Decimal("-1.50")}),
     ('{"n":"12345678.91"}', {"n": Decimal("12345678.91")}),
     ('{"n":1.50e2}', {"n": Decimal("150.00")}),
@@ -50,6 +50,7 @@ GOOD = [
     ("null", None),
 ]
 SLOW = [
+    ('{"o":{"x":1,"y":[1,{"x":2}]}}', {"o": {"x": 1}}),
     ('{"i":1.0}', {"i": 1}),
     ('{"l":1e3}', {"l": 1000}),
     ('{"d":"NaN","f":"-Infinity"}', {"d": math.nan, "f": -math.inf}),
@@ -77,6 +78,8 @@ BAD = {
     '{"s":"a"},"m":{"s":"b"}': "the name 'm' twice",
     '{"s":"a"}}\n{"m":{"s":"b"}': "no JSON",
     '{"s":"a","s":"b"}': "the name 's' twice",
+    '{"unknown":{"x":1,"x":1}}': "the name 'x' twice",
+    '{"unknown":' + "[" * 150 + "]" * 150 + "}": "nested more than 100 levels",
     '{"s":"\\ud800"}': "half of a character",
     '{"s":"a\nb"}': "no JSON",
     "{\"s\":'a'}": "no JSON",
@@ -145,3 +148,13 @@ def test_one_wrong_text_among_many_costs_little():
     found, errors = read(texts)
     assert time.process_time() - start < 5
     assert (len(found), [*errors]) == (19_999, [12_345])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"i":1,"unknown":{"x":1,"x":1}}', '{"i":1,"unknown":' + "[" * 150 + "]" * 150 + "}"],
+    ids=["twice", "deep"],
+)
+def test_a_member_that_the_type_lacks_is_refused_beside_good_texts_alone(text):
+    found, errors = read(['{"i":1,"unknown":null}'] * 300 + [text])
+    assert (len(found), [*errors]) == (300, [300])
