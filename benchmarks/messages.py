@@ -121,18 +121,21 @@ def _printed(number: int) -> dict[str, Any]:
     return {**_row(number), **times, "amount": 5.00}
 
 
+def _times(number: int) -> dict[str, int]:
+    microseconds = 1700000000000000 + number * 100
+    return {"ts_ms": microseconds // 1000, "ts_us": microseconds, "ts_ns": microseconds * 1000}
+
+
 def _payload(number: int) -> dict[str, Any]:
     row = _row(number)
     updated = number % 2 == 0
     return {
         "before": row if updated else None,
         "after": row,
-        "source": _SOURCE,
+        "source": _SOURCE | _times(number) | {"pos": 4 + number * 380, "row": number % 3},
         "transaction": None,
         "op": "u" if updated else "c",
-        "ts_ms": 1700000000123,
-        "ts_us": 1700000000123456,
-        "ts_ns": 1700000000123456789,
+        **_times(number + 123),
     }
 
 
