@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 R = TypeVar("R")
-GROUP_ROWS, GROUP_BYTES = 1_000_000, 512 << 20  # in a commit
-WHOLE_BYTES = 128 << 20  # of a table that is read whole: several of them wait in memory
+GROUP_ROWS, GROUP_BYTES = 1_000_000, 256 << 20  # in a commit
+WHOLE_BYTES = 64 << 20  # of a table that is read whole: several of them wait in memory
 
 
 @dataclass(frozen=True)
@@ -207,6 +207,7 @@ class MergedLoad:
             self._name,
             lambda connection, plan: _read(connection, plan, schema, self.commits.target.filter),
             iter(planned),
+            ahead_of_each=1,  # a table of 64 MiB waits whole, beside those of the commit
         )
         for plan, result in zip(planned, results, strict=True):
             if isinstance(result, HoodieError):

@@ -55,11 +55,13 @@ class SessionPool:
         with self.session(table, first=True) as session:
             return session.run(work)
 
-    def results(self, table: str, work: Callable[[Connection[Any], T], R], items: Iterator[T]) -> Iterator[R]:
+    def results(
+        self, table: str, work: Callable[[Connection[Any], T], R], items: Iterator[T], *, ahead_of_each: int = _AHEAD
+    ) -> Iterator[R]:
         """Yield what the work returns for each item, in their order, from as many sessions as are idle.
 
-        Few items are ahead of the caller, as their rows are in memory. Raises what the work raises, once work that has begun
-        has ended.
+        Few items are ahead of the caller, `ahead_of_each` session, as their rows are in memory. Raises what the work raises, once
+        work that has begun has ended.
         """
 
         def result_of(item: T) -> R:
@@ -73,7 +75,7 @@ class SessionPool:
         try:
             for item in items:
                 ahead.append(threads.submit(result_of, item))
-                while len(ahead) > max(1, _AHEAD * self.count // self._streams):
+                while len(ahead) > max(1, ahead_of_each * self.count // self._streams):
                     yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()

@@ -33,6 +33,11 @@ def test_results_come_in_order_from_as_many_sessions_as_there_are():
         assert next(results) == 0
         assert len(taken) == 7
         assert list(results) == list(range(1, 30))
+        taken.clear()
+        fewer = pool.results("t", work, (taken.append(item) or item for item in range(30)), ahead_of_each=1)
+        assert next(fewer) == 0
+        assert len(taken) == 4
+        fewer.close()
     assert (max(most), connections.made, connections.open) == (3, 3, set())
 
 
