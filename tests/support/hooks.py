@@ -13,24 +13,25 @@ from typing import Any
 
 @dataclass
 class Server:
-    """Answers with `statuses`, the last of them for ever, after `slow` seconds; `got` are the bodies."""
+    """Answers with `statuses`, the last of them for ever, after `slow` seconds or when it is `released`. `got` are the bodies."""
 
     address: str = ""
     statuses: list[int] = field(default_factory=lambda: [200])
     slow: float = 0.0
+    released: threading.Event = field(default_factory=threading.Event)
     got: list[Any] = field(default_factory=list)
     headers: list[Any] = field(default_factory=list)
 
 
 @contextmanager
 def serving() -> Iterator[Server]:
-    made, closing = Server(), threading.Event()
+    made = Server()
 
     class Answers(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             made.headers.append(dict(self.headers))
             made.got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            closing.wait(made.slow)
+            made.released.wait(made.slow)
             self.send_response(made.statuses.pop(0) if len(made.statuses) > 1 else made.statuses[0])
             self.send_header("Location", f"{made.address}/elsewhere")
             self.send_header("Content-Length", "0")
@@ -46,7 +47,7 @@ def serving() -> Iterator[Server]:
     try:
         yield made
     finally:
-        closing.set()
+        made.released.set()
         server.shutdown()
         thread.join()
         server.server_close()
