@@ -38,6 +38,7 @@ from hudi_services.cli.commands.timeline_server import timeline_server
 from hudi_services.cli.commands.undelete import undelete
 from hudi_services.cli.commands.unlock import unlock
 from hudi_services.cli.commands.watch import watch
+from hudi_services.cli.error_lines import error_lines
 from hudi_services.cli.flags import CONTEXT
 from hudi_services.cli.json_logs import logs_as_json
 from hudi_services.cli.process_context import ALONE, Surroundings
@@ -45,6 +46,7 @@ from hudi_services.cli.remedy import name_table
 from hudi_services.cli.service_command import service_command
 from hudi_services.runtime.failures import REPORTED_ERRORS, Failure, tell
 from hudi_services.runtime.result import DONE
+from hudi_services.runtime.terminal import echo, text_width
 from hudi_services.services.entries import ENTRIES, Entries
 
 _log = logging.getLogger(__name__)
@@ -98,7 +100,7 @@ cli = program(ENTRIES)
 
 
 def main(arguments: Sequence[str] | None = None, group: click.Group = cli, surroundings: Surroundings = ALONE) -> int:
-    """Run the program and return its exit code. Errors go to standard error in one line that says what to do."""
+    """Run the program and return its exit code. Errors go to standard error: in one line, or in those of a terminal."""
     argv = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with logs_as_json(os.environ) as logged, _failure_logged(logged):
@@ -107,7 +109,11 @@ def main(arguments: Sequence[str] | None = None, group: click.Group = cli, surro
         name_table(error, argv, group)
         if {"--verbose", "-v"} & set(argv):
             traceback.print_exception(error)
-        return tell(error, as_json="--json" in argv)
+        as_json = "--json" in argv
+        if sys.stderr.isatty() and not as_json and not isinstance(error, click.ClickException):
+            echo("\n".join(error_lines(error, text_width(), PROGRAM)), err=True)
+            return Failure.of(error).exit_code
+        return tell(error, as_json=as_json)
     return code or DONE
 
 

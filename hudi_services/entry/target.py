@@ -16,6 +16,12 @@ _WORD = re.compile(r"[a-z][a-z0-9-]*")
 _MOST_WORDS = 3  # of a command that a sentence names
 
 
+def shell_commands(text: str) -> tuple[str, ...]:
+    """The commands that a text names between backticks, each one once, without those that give up changes."""
+    harmless = (command for command in _OF_SHELL.findall(text) if not any(losing in command for losing in _LOSING))
+    return tuple(dict.fromkeys(harmless))
+
+
 def registry_flag(registry: str | None) -> str:
     """The flag behind a command that names its registry; empty for the one that commands find by themselves."""
     return f" --registry {shlex.quote(registry)}" if registry else ""
@@ -70,8 +76,7 @@ class Target:
 
     def commands(self, text: str) -> tuple[str, ...]:
         """The commands that a text names between backticks, completed with the table, each one once."""
-        harmless = (command for command in _OF_SHELL.findall(text) if not any(losing in command for losing in _LOSING))
-        return tuple(dict.fromkeys(self._completed(command) for command in harmless))
+        return tuple(dict.fromkeys(self._completed(command) for command in shell_commands(text)))
 
     def _completed(self, command: str) -> str:
         if not command.startswith("hudi-services "):

@@ -22,6 +22,7 @@ from hoodie.config.properties.store import (
     load_properties,
 )
 from hoodie.config.properties.table import CDC, POPULATE_META_FIELDS, TableProperties
+from hoodie.display import counted
 from hoodie.errors import ConfigError, CorruptFileError, CorruptTableError, MissingFileError, UnsupportedTableError
 from hoodie.formats.bootstrap_file import open_base_file
 from hoodie.keygen import key_generator
@@ -77,7 +78,7 @@ def plan_recovery(storage: Storage, clock: Clock, declared: TableProperties) -> 
     rows = sum(_compared_rows(state, file) for file in files)
     keys = f"key ({', '.join(declared.record_key_fields)}) and partitions ({', '.join(declared.partition_fields)})"
     if rows and not declared.virtual_keys:
-        shown.append(f"{keys} of {rows:,} rows in {len(files)} base files")
+        shown.append(f"{keys} of {counted(rows, 'row')} in {counted(len(files), 'base file')}")
     else:
         unshown.append(keys)
     return PropertiesRecovery(storage.base_path, declared, tuple(shown), tuple(unshown))
