@@ -18,7 +18,7 @@ from hoodie import ARCHIVE, CLEAN, CLUSTERING, COMPACTION, GiveUpClustering, Hoo
 from hoodie.engine import LocalEngine, local
 from hoodie.errors import HoodieError, MissingFileError, PendingInstantError, UnclearCommitError
 from hoodie.index import new_keys
-from hoodie.timeline import Instant
+from hoodie.timeline import Instant, rollbacks
 from hoodie.transaction import guard
 from hoodie.view import committed_files, files
 from hoodie.view.committed_files import memory
@@ -248,6 +248,7 @@ class Scene:
 def _one_process(world: World) -> Iterator[None]:
     """Reset the state that the world's processes share with this one, and let it wait only for the world."""
     memory.clear()
+    rollbacks.memory.clear()
     names = SimulatedClock(world, Actor("names", 0.0))
     with ExitStack() as patches:
         # Names of file groups and write tokens restart, so that a seed always makes the same files.

@@ -8,6 +8,7 @@ import threading
 from contextlib import contextmanager
 
 from hoodie.storage import LocalStorage
+from hoodie.timeline import rollbacks
 from hoodie.view.committed_files import memory
 
 
@@ -26,6 +27,7 @@ class FaultyStorage:
 
     def __init__(self, base_path, fail_at=None, kind="kill", half=False):
         memory.clear()  # what an earlier run has read would not be among the calls of this one
+        rollbacks.memory.clear()
         self._inner = LocalStorage(str(base_path))
         self.fail_at = fail_at
         self._kind = kind

@@ -14,6 +14,7 @@ from hoodie.timeline.gaps import Gaps
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.layouts import Layout
 from hoodie.timeline.layouts.names import parse_name
+from hoodie.timeline.rollbacks import taken_back
 
 _MOST_SHOWN = 50  # instants that are shown, the newest
 _AT_ONCE = 900  # files that a store lists in one request; S3 1,000, folders among them
@@ -103,6 +104,14 @@ class Timeline(Shows):
             return frozenset()
         return self.gaps.commits(self._committed_start, self.completed(Action.RESTORE))
 
+    @cached_property
+    def taken_back(self) -> frozenset[Time]:
+        """Instants before the first commit that a rollback or restore on the active timeline took back."""
+        undoing = self.completed(Action.ROLLBACK, Action.RESTORE)
+        if self.gaps is None or self._committed_start is None or not undoing:
+            return frozenset()
+        return taken_back(self.gaps.storage, self.gaps.layout, undoing, self._committed_start)
+
     def covers(self, time: Time) -> bool:
         """Return whether every commit that began after `time` is on the active timeline: none of them was archived.
 
@@ -115,15 +124,16 @@ class Timeline(Shows):
     def is_committed(self, time: Time) -> bool:
         """Return whether files of this instant are visible: it completed, on the active timeline or archived.
 
-        An instant before the first completed commit was archived as completed, unless it is still pending. For a later one that
-        the active timeline does not have the archive is asked, once: raises CorruptTableError or MissingFileError.
+        An instant before the first completed commit was archived as completed, unless it is still pending, or a rollback or
+        restore on the active timeline took it back: these are read, once. For a later one that the active timeline does not have
+        the archive is asked, once: raises CorruptTableError or MissingFileError.
         """
         if time in self.commit_times:
             return True
         if time in self._pending_times or self._committed_start is None:
             return False
         if time < self._committed_start:
-            return True
+            return time not in self.taken_back
         return time < self.commits[-1].time and time in self._in_gaps
 
     @cached_property

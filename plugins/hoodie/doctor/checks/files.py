@@ -124,13 +124,17 @@ def orphans(facts: Facts) -> Iterator[Finding]:
     if not living and not timeline.instants:
         yield from _lost_timeline(facts)
         return
+    first = timeline.commits[0].time if timeline.commits else None
     for group in with_foreign(facts.files, facts.state):
         if not group.has_metafile and group.partition not in facts.written:
             continue
         for file in group.files:
             time = file.instant if isinstance(file, BaseFile) else file.time
             if time not in living and not timeline.is_committed(time):
-                yield _unread(file, time) if file.path in committed else _orphan(file, time)
+                if file.path in committed:
+                    yield _unread(file, time)
+                else:
+                    yield _rolled_back(file, time) if first is not None and time < first else _orphan(file, time)
             elif (
                 time in named
                 and file.path not in named[time]
@@ -206,6 +210,16 @@ def holds_others(facts: Facts, log: LogFile) -> bool:
 def _orphan(file: BaseFile | LogFile, time: Time) -> Finding:
     return catalogue.ORPHAN.finding(
         f"a file of instant {time}, which is not on the timeline: no reader sees it, no service removes it",
+        "run `hudi-services doctor --fix`, which moves it aside",
+        path=file.path,
+        instant=time,
+        bytes=file.info.size,
+    )
+
+
+def _rolled_back(file: BaseFile | LogFile, time: Time) -> Finding:
+    return catalogue.UNCOMMITTED_FILE.finding(
+        f"a file of instant {time}, which was rolled back: Hudi's readers take it for a file of an archived commit",
         "run `hudi-services doctor --fix`, which moves it aside",
         path=file.path,
         instant=time,

@@ -64,20 +64,27 @@ def uncleaned(state: TableState, instants: Iterable[Instant], partitions: Partit
 
 def uncommitted(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
     """The first file of an instant that did not complete, or was rolled back, and that would count as committed once `instants`
-    are archived. It may lie in any partition: an attempt that outlived its rollback writes where that did not look."""
+    are archived. It may lie in any partition: an attempt that outlived its rollback writes where that did not look.
+
+    Before the first commit only the rollback shows that, so it stays, too."""
     commits, start = state.timeline.commits, _start(state, instants)
-    if start is None or start == commits[0].time:
+    if start is None:
         return
+    undoing = any(instant.action is Action.ROLLBACK for instant in instants)
+    if start == commits[0].time and not (undoing and state.timeline.taken_back):
+        return
+    pending = {instant.time for instant in state.timeline.pending}
     result = [
         (time, file.info.path)
         for file in _data_files(partitions)
-        if commits[0].time < (time := _time(file)) < start and not state.timeline.is_committed(time)
+        if (time := _time(file)) < start and time not in pending and not state.timeline.is_committed(time)
     ]
     if result:
         time, path = min(result)
         blocking, how = _taken_back(state, time)
-        before = max(commit.time for commit in commits if commit.time < time)
-        yield Hold(before, f"{path} is left of {time}, which {how}; {_REMEDY}", blocking)
+        before = max((commit.time for commit in commits if commit.time < time), default=time)
+        why = f"{path} is left of {time}, which {how}; {_REMEDY}"
+        yield Hold(before, why, blocking, every=time < commits[0].time)
 
 
 def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
