@@ -108,6 +108,18 @@ def test_incremental(copied, steps, name):
 
 
 @TABLES
+def test_a_history_that_is_lost_is_made_again_as_hudi_wrote_it(copied, steps, name):
+    table = copied(name)
+    before = table.state().schemas
+    shutil.rmtree(Path(table.base_path, ".hoodie", ".schema"))
+    with pytest.raises(CorruptTableError, match="history of the table's schemas is lost"):
+        table.read()
+    table.mend(table.diagnose())
+    assert table.state().schemas == before
+    assert by_key(table.read()) == steps[name][-1]["rows"]
+
+
+@TABLES
 def test_a_history_that_is_torn(copied, name):
     table = copied(name)
     max(Path(table.base_path, ".hoodie", ".schema").glob("*.schemacommit")).write_text('{"schemas":[{"ver')

@@ -35,8 +35,9 @@ def kept_columns(state: TableState, without: Sequence[str], as_of: Time | None) 
     names = schema.names if schema is not None else []
     hidden = {name for name in names if name.lower() in unwanted}
     if schema is not None:
-        ids = {column.id for version in state.schemas for column in version.columns if column.name.lower() in unwanted}
-        hidden |= {column.name for column in StoredColumns.of(schema, state.schemas, as_of).now if column.id in ids}
+        versions = state.schemas_as_of(as_of)
+        ids = {column.id for version in versions for column in version.columns if column.name.lower() in unwanted}
+        hidden |= {column.name for column in StoredColumns.of(schema, versions, as_of).now if column.id in ids}
     visible = [name for name in names if name not in hidden]
     if names and not visible:
         raise ConfigError("No column is left to show", found=", ".join(without), fix="leave fewer of them out")

@@ -116,7 +116,7 @@ def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> Chang
     all_columns = with_meta_columns(schema)
     compared = read_columns(state.properties, schema, Query(schema.names), None)  # all columns have to be in the files
     rows = compared.named((RECORD_KEY, PARTITION_PATH, *schema.names, *rules.columns(all_columns)))
-    columns = StoredColumns.of(schema, state.schemas, last)
+    columns = StoredColumns.of(schema, state.schemas_as_of(last), last)
     check = log_check(state.layout, needed=options[CHECK_FILES])
     logs = LogReader(state.storage, state.timeline, rules, rows, compared.keys, columns=columns, check=check)
     net = NetChanges(chosen.result, filter) if query.net else None

@@ -21,6 +21,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     metadata.times,
     metadata.future,
     metadata.schemas,
+    metadata.schema_history,
     files.missing,
     files.sizes,
     files.folders,

@@ -19,6 +19,7 @@ from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, summary
 from hoodie.doctor.future_repair import date_as_of_now
 from hoodie.doctor.gather import gather
+from hoodie.doctor.schema_recovery import recovered_history, write_history
 from hoodie.errors import UnsafeDeleteError
 from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import Time
@@ -64,6 +65,7 @@ _REPAIRS = {
     catalogue.MARKERS.name: "removed, with the files of lost attempts that they name",
     catalogue.HEARTBEAT.name: "removed",
     catalogue.LEFT_LOCK.name: "taken over, and given back",
+    catalogue.SCHEMA_HISTORY.name: "made again from the commits",
     catalogue.PARTITION_METAFILE.name: "written",
     catalogue.ORPHAN.name: "moved aside",
     catalogue.UNCOMMITTED_FILE.name: "moved aside",
@@ -120,6 +122,8 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[st
             if finish_cleans(tx.state, access.clock, access.engine):
                 tx.refresh()
             facts = gather(ListingCache(access.storage), access.clock, options)
+            if mending.paths(catalogue.SCHEMA_HISTORY):
+                _write_schemas(access.storage, facts)
             _write_metafiles(access.storage, facts, mending.paths(catalogue.PARTITION_METAFILE))
             agreed = mending.paths(catalogue.ORPHAN, catalogue.UNCOMMITTED_FILE)
             result = [
@@ -172,6 +176,13 @@ def _write_metafiles(storage: Storage, facts: Facts, paths: Collection[str]) -> 
         if finding.check == catalogue.PARTITION_METAFILE.name and finding.path in paths and finding.path and last:
             write_partition_mark(storage, finding.path.rpartition("/")[0], last.time)
             recovered(f"wrote {finding.path}")
+
+
+def _write_schemas(storage: Storage, facts: Facts) -> None:
+    """The history, where it is still lost."""
+    history = recovered_history(facts.state, facts.files) if any(metadata.schema_history(facts)) else None
+    if history is not None:
+        write_history(storage, facts.state, history)
 
 
 def _to_move(facts: Facts, agreed: Collection[str]) -> Iterator[Finding]:

@@ -159,7 +159,7 @@ def _plan(
         use_positions=options[USE_POSITIONS],
         as_of=as_of,
         left_out=len(view.left_out),
-        columns=StoredColumns.of(schema, schema_state.schemas, at),
+        columns=StoredColumns.of(schema, schema_state.schemas_as_of(at), at),
         written=None,
         log_check=log_check(state.layout, needed=options[CHECK_FILES]),
     )

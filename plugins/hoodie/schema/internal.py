@@ -104,6 +104,14 @@ def parse_history(text: str) -> tuple[InternalSchema, ...]:
     return tuple(sorted(schemas, key=lambda schema: schema.version))
 
 
+def version_of(text: str) -> int | None:
+    """The version that the JSON of a schema names; None for text without one."""
+    try:
+        return int(json.loads(text)["version_id"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
 def history_text(schemas: Sequence[InternalSchema]) -> str:
     """The JSON of such a file: the newest first."""
     newest = sorted(schemas, key=lambda schema: -schema.version)

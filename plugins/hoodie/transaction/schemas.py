@@ -24,12 +24,12 @@ from hoodie.view.table_schema import table_schema
 
 def with_history(state: TableState, change: Change, clock: Clock) -> Change:
     """The change with the ids of its columns, of a table that has them; its file of the history is written, which counts once the
-    change is complete. Call it under the lock, right before that.
+    change is complete. Call it under the lock, right before that. The plan of the change has found the history whole.
 
     A column that the history does not know gets a new id.
     """
     declared, latest = change.metadata.schema, change.metadata.extra.get(LATEST_SCHEMA_KEY)
-    if declared is None or not (state.schemas or latest):
+    if declared is None or not (state.recorded_schemas or latest):
         return change
     versions, current = _after(_versions(state), declared, latest, change)
     text = history_text(versions)
@@ -44,8 +44,8 @@ def with_history(state: TableState, change: Change, clock: Clock) -> Change:
 
 def _versions(state: TableState) -> tuple[InternalSchema, ...]:
     """The history; of a table that gets its first ids now, the columns that it has had since it began."""
-    columns = None if state.schemas else table_schema(state)
-    return state.schemas if columns is None else (first_schema(columns),)
+    columns = None if state.recorded_schemas else table_schema(state)
+    return state.recorded_schemas if columns is None else (first_schema(columns),)
 
 
 def _after(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from hoodie.errors import CorruptTableError
+from hoodie.model.commit import LATEST_SCHEMA_KEY, CommitMetadata
 from hoodie.model.time import Time
-from hoodie.schema.internal import InternalSchema, parse_history
+from hoodie.schema.internal import InternalSchema, parse_history, version_of
 from hoodie.storage.base import FileInfo, Storage, list_whole
 from hoodie.timeline import WRITE_ACTIONS, Instant, State, Timeline
 from hoodie.timeline.archive import ArchivedTimeline
@@ -24,6 +26,27 @@ def schema_history(storage: Storage, timeline: Timeline, archive: ArchivedTimeli
         if _counts(timeline, archive, time):
             return parse_history(storage.read(files[time].path).decode("utf-8", "replace"))
     return ()
+
+
+def lacks(schemas: tuple[InternalSchema, ...], commit: CommitMetadata) -> bool:
+    """Return whether the commit names a schema with ids that is newer than the history."""
+    latest = commit.extra.get(LATEST_SCHEMA_KEY)
+    version = version_of(latest) if latest else None
+    return version is not None and (not schemas or schemas[-1].version < version)
+
+
+def lost_history(where: str) -> CorruptTableError:
+    """Return the error of a history that lacks the schema of a commit. Writers put the ids of columns into the history, then into
+    their commit. `where` is how messages name the commit.
+
+    Without the history older files would be read by names, and a renamed column would be null in them.
+    """
+    return CorruptTableError(
+        "The history of the table's schemas is lost",
+        found=f"no file in {FOLDER} has the columns of {where}: older rows would lose what was renamed",
+        fix="run `hudi-services doctor --fix`, which makes the history again if commits have all of it. Otherwise restore "
+        f"the files of {FOLDER} from a copy of the table. Nothing was changed",
+    )
 
 
 def stray_history(storage: Storage, timeline: Timeline, archive: ArchivedTimeline) -> Iterator[tuple[Time, FileInfo]]:

@@ -23,7 +23,7 @@ from hoodie.timeline import WRITE_ACTIONS, Instant, Layout, Timeline, format_tim
 from hoodie.timeline.archive import ArchivedTimeline
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.view.files import StorageFiles
-from hoodie.view.schema_history import schema_history
+from hoodie.view.schema_history import lacks, lost_history, schema_history
 from hoodie.view.timeline_check import find_data_file, lost_timeline
 
 _LONGEST_WRITE = timedelta(days=3)  # a commit that began earlier is taken to have been complete at a time
@@ -54,10 +54,50 @@ class TableState:
         return self.layout.open_archive(self.storage)
 
     @cached_property
-    def schemas(self) -> tuple[InternalSchema, ...]:
-        """The history of the table's schemas, the oldest first; empty without one. Raises CorruptTableError or
-        MissingFileError."""
+    def recorded_schemas(self) -> tuple[InternalSchema, ...]:
+        """`schemas` as their files have them, be they whole or not."""
         return schema_history(self.storage, self.timeline, self.archive)
+
+    @cached_property
+    def schemas(self) -> tuple[InternalSchema, ...]:
+        """The history of the table's schemas, the oldest first; empty without one. Raises CorruptTableError, also for a history
+        that is lost, or MissingFileError."""
+        return self.schemas_as_of(None)
+
+    def schemas_as_of(self, as_of: Time | None) -> tuple[InternalSchema, ...]:
+        """`schemas` for the rows as of a time: they must have the columns that the last commit until then declares.
+
+        Raises MissingFileError for a commit that is gone by now, and its file of the history with it: who plans again finds both.
+        """
+        declared = self.declared(as_of)
+        if declared is not None and lacks(self.recorded_schemas, declared[1]):
+            now = self.reloaded()
+            if now is not None and declared[0].time in self.timeline.commit_times - now.timeline.commit_times:
+                raise MissingFileError(
+                    f"The columns of {self.where(declared[0])} are gone",
+                    found="the commit was rolled back or archived since the timeline was listed",
+                    fix="try again",
+                )
+            raise lost_history(self.where(declared[0]))
+        return self.recorded_schemas
+
+    def declared(self, as_of: Time | None = None) -> tuple[Instant, CommitMetadata] | None:
+        """The last commit not later than `as_of` that declares columns, and its body.
+
+        Commits that carry no schema (some of Hudi's services) are passed over. For an `as_of`, archived commits count, too: an
+        archiver may leave older ones on the active timeline.
+        """
+        if as_of not in self._declared:
+            commits = reversed(self.timeline.commits) if as_of is None else self.newest_commits()
+            until = (commit for commit in commits if as_of is None or commit.time <= as_of)
+            bodies = ((commit, self.commit_metadata(commit)) for commit in until)
+            self._declared[as_of] = next((declared for declared in bodies if declared[1].schema), None)
+        return self._declared[as_of]
+
+    @cached_property
+    def _declared(self) -> dict[Time | None, tuple[Instant, CommitMetadata] | None]:
+        """Results of `declared`."""
+        return {}
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
         """The body of a completed write instant, archived or not.

@@ -16,16 +16,12 @@ CREATE_SCHEMA = "hoodie.table.create.schema"
 def table_schema(state: TableState, as_of: Time | None = None) -> pa.Schema | None:
     """The data columns as the last commit not later than `as_of` declares them; None for a table that never had any.
 
-    Commits that carry no schema (some of Hudi's services) are passed over. For an `as_of`, archived commits count, too: an
-    archiver may leave older ones on the active timeline. Without any, the schema with which the table was created counts, then
-    that of a base file.
+    Without such a commit, the schema with which the table was created counts, then that of a base file.
     """
-    commits = reversed(state.timeline.commits) if as_of is None else state.newest_commits()
-    for instant in commits:
-        if as_of is None or instant.time <= as_of:
-            text = state.commit_metadata(instant).schema
-            if text:
-                return data_columns(avro_to_arrow(text))
+    declared = state.declared(as_of)
+    text = declared[1].schema if declared is not None else None
+    if text:
+        return data_columns(avro_to_arrow(text))
     created = state.properties.raw.get(CREATE_SCHEMA)
     if created:
         return data_columns(avro_to_arrow(created))

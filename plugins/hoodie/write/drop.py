@@ -124,6 +124,7 @@ class _Drop:
                 f"Table {state.storage.base_path} has no schema yet",
                 fix="there is nothing to drop: it was never written",
             )
+        _ = state.schemas  # raises where they are lost: the commit would hide that
         return schema
 
     def attempt(self) -> WriteResult | None:

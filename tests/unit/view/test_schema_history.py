@@ -8,11 +8,16 @@ from pathlib import Path
 import pytest
 
 from hoodie import COMPACTION, Restore, Rollback
-from hoodie.errors import NotCommittedError
+from hoodie.errors import CorruptTableError, MissingFileError, NotCommittedError
+from hoodie.read.plan import plan_read
+from hoodie.read.query import Query
 from hoodie.schema.changes import AddColumn, RenameColumn
 from hoodie.transaction import instants
+from hoodie.view import load_state
+from hoodie.view.table_schema import table_schema
 from tests.support.archive import archive_before
 from tests.support.clock import FakeClock
+from tests.support.counting import CountingStorage
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 HISTORY = ".hoodie/.schema"
@@ -121,3 +126,59 @@ def test_a_compaction_completes_after_a_completion_that_failed(tmp_path, monkeyp
 
 def _refused(*_args, **_how):
     raise NotCommittedError("The disk is full", found="no space", fix="make space")
+
+
+def test_a_history_that_is_lost_is_noticed(table):
+    """Older rows were null in a renamed column, and writes made that permanent."""
+    before = table.timeline.commits[-1].time
+    table.alter([RenameColumn("value", "renamed")])
+    row = batch([("a", "p", 2, 2)]).rename_columns(["id", "part", "ts", "renamed"])
+    table.write(row, "upsert", SMALL_BLOOM)
+    if table.properties.is_merge_on_read:
+        table.schedule(COMPACTION, force=True)
+    instants_before = list(table.timeline)
+    for name in files(table):
+        table.storage.delete(f"{HISTORY}/{name}")
+    calls = (
+        table.read,
+        lambda: table.read_incremental(before),
+        table.read_changes,
+        lambda: table.write(row, "upsert", SMALL_BLOOM),
+        lambda: table.write(row, "delete", SMALL_BLOOM),
+        lambda: table.delete_partitions(["part=p"]),
+        lambda: table.alter([AddColumn("more", row.schema.field("ts").type)]),
+        *([lambda: table.run(COMPACTION)] if table.properties.is_merge_on_read else []),
+    )
+    for call in calls:
+        with pytest.raises(
+            CorruptTableError, match=r"history of the table's schemas is lost.*`hudi-services doctor --fix`"
+        ):
+            call()
+    assert [i.key for i in table.timeline if i.is_completed] == [i.key for i in instants_before if i.is_completed]
+    assert table.read(as_of=before, columns=["id", "value"]).to_pylist() == [{"id": "a", "value": 1}]
+
+
+def test_a_table_without_ids_is_not_asked_for_more(table):
+    """The commit that declares the columns is read for them anyway."""
+    load(table, 2)
+    first = table.timeline.commits[0].time
+    for as_of in (None, first):
+        storage = CountingStorage(table.base_path)
+        state = load_state(storage, table.clock)
+        table_schema(state, as_of)
+        opened = list(storage.opened)
+        assert state.schemas_as_of(as_of) == ()
+        assert storage.opened == opened
+        assert storage.listed.count(HISTORY) == 1
+
+
+def test_an_alteration_that_is_taken_back_after_the_timeline_was_listed(table):
+    """Its file of the history goes with it: the read is planned again."""
+    altered = table.alter([RenameColumn("value", "renamed")]).instant.time
+    state = load_state(table.storage, table.clock)
+    assert state.declared()[0].time == altered  # it is read before
+    table.run(Rollback(altered))
+    with pytest.raises(MissingFileError, match="rolled back or archived since"):
+        _ = state.schemas
+    assert plan_read(load_state(table.storage, table.clock), Query()).slices
+    assert "value" in plan_read(state, Query()).schema.names

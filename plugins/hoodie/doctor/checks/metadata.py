@@ -10,10 +10,12 @@ from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts, Unreadable
 from hoodie.doctor.finding import Finding
 from hoodie.doctor.instant_remedy import without_copy
+from hoodie.doctor.schema_recovery import recovered_history
 from hoodie.errors import unschedule_fix
-from hoodie.timeline import Action
+from hoodie.schema.internal import InternalSchema
+from hoodie.timeline import Action, Instant
 from hoodie.view.future import Future
-from hoodie.view.schema_history import stray_history
+from hoodie.view.schema_history import FOLDER, lacks, stray_history
 
 _LONG = 900  # instants: beyond, a store needs several requests for one listing
 _REDONE = frozenset({Action.CLEAN, Action.ROLLBACK})
@@ -88,6 +90,30 @@ def schemas(facts: Facts) -> Iterator[Finding]:
             instant=time,
             bytes=file.size,
         )
+
+
+def schema_history(facts: Facts) -> Iterator[Finding]:
+    """A history that lacks the schema of a commit: a renamed column would be null in older rows."""
+    state, schemas = facts.state, facts.state.recorded_schemas
+    commit = next((i for i in reversed(state.timeline.commits) if _lacks(facts, schemas, i)), None)
+    if commit is None:
+        return
+    certain = recovered_history(state, facts.files) is not None
+    check = catalogue.SCHEMA_HISTORY if certain else catalogue.LOST_SCHEMAS
+    remedy = "run `hudi-services doctor --fix`, which makes the history again from the commits, which have all of it"
+    copy = f"restore the files of {FOLDER} from a copy of the table: commits of some data files, or their columns, are not known"
+    yield check.finding(
+        "the history of the table's schemas is lost: older rows would lose what was renamed, so reads and writes are refused",
+        remedy if certain else copy,
+        found=f"no file in {FOLDER} has the columns of {commit.action} {commit.time}",
+        path=FOLDER,
+        instant=commit.time,
+    )
+
+
+def _lacks(facts: Facts, schemas: tuple[InternalSchema, ...], commit: Instant) -> bool:
+    body = facts.commits.get(commit.time)
+    return body is not None and lacks(schemas, body)
 
 
 def _completed(facts: Facts, unreadable: Unreadable) -> Finding:
