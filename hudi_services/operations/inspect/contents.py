@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hoodie.errors import HoodieError
-from hoodie.model.files import BaseFile, FileSlice
+from hoodie.model.files import BaseFile, FileSlice, instant_of
 from hoodie.model.names import EXTERNAL
 from hoodie.view import TableView
 from hoodie.view.missing_files import ExpectedFile, absent_files
@@ -137,7 +137,7 @@ def files(look: Look, within: str | None) -> Page:
                     "path": file.path,
                     "partition": file.partition,
                     "file_group": file.file_id,
-                    "instant": str(file.instant if isinstance(file, BaseFile) else file.time),
+                    "instant": str(instant_of(file)),
                     "bytes": file.info.size,
                     "missing": False,
                 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hoodie.doctor.checks.files import cut_short, holds_others, uncommitted
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.model.files import BaseFile, LogFile
+from hoodie.model.files import LogFile, instant_of
 from hoodie.model.time import Time
 from hoodie.timeline import WRITE_ACTIONS
 from hoodie.timeline.codecs.commit_files import written_by
@@ -20,7 +20,7 @@ def strays(facts: Facts) -> Iterator[Finding]:
     files = [group for group in facts.files if group.has_metafile]
     for file in archived_strays(files, facts.state):
         if not (isinstance(file, LogFile) and holds_others(facts, file)):
-            yield uncommitted(file, file.instant if isinstance(file, BaseFile) else file.time)
+            yield uncommitted(file, instant_of(file))
 
 
 def sizes(facts: Facts) -> Iterator[Finding]:

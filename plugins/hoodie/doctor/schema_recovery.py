@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from hoodie.errors import CorruptTableError, MissingFileError
 from hoodie.model.commit import LATEST_SCHEMA_KEY
-from hoodie.model.files import BaseFile
+from hoodie.model.files import instant_of
 from hoodie.model.time import Time
 from hoodie.schema import avro_to_arrow, data_columns
 from hoodie.schema.history import schema_at
@@ -44,7 +44,7 @@ def write_history(storage: Storage, state: TableState, history: History) -> None
 
 def _data_times(state: TableState, files: Iterable[PartitionFiles]) -> frozenset[Time]:
     """The instants in the names of committed files."""
-    times = {file.instant if isinstance(file, BaseFile) else file.time for group in files for file in group.files}
+    times = {instant_of(file) for group in files for file in group.files}
     return frozenset(time for time in times if state.timeline.is_committed(time))
 
 

@@ -111,3 +111,8 @@ class FileGroup(InGroup):
     partition: str
     file_id: str
     slices: tuple[FileSlice, ...]
+
+
+def instant_of(file: BaseFile | LogFile) -> Time:
+    """Return the instant in the name of a data file: that of its write, or that of its slice for a log of version 6."""
+    return file.instant if isinstance(file, BaseFile) else file.time

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hoodie.errors import CorruptTableError
-from hoodie.model.files import BaseFile
+from hoodie.model.files import instant_of
 from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline.archive.base import SEARCH_ON
 from hoodie.view.state import TableState
@@ -39,7 +39,7 @@ def _older_base(state: TableState, first: Time) -> str | None:
 def _older_file(state: TableState, first: Time) -> str | None:
     for group in state.files.all():
         for file in group.files:
-            time = file.instant if isinstance(file, BaseFile) else file.time
+            time = instant_of(file)
             if time < first and state.timeline.is_committed(time):
                 return file.path
     return None

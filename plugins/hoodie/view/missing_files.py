@@ -19,7 +19,7 @@ from hoodie.errors import (
     TimeTravelError,
     UnsupportedTableError,
 )
-from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
+from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile, instant_of
 from hoodie.model.names import EXTERNAL, PARTITION_METAFILE, LogFileName
 from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import join
@@ -108,7 +108,7 @@ def archived_partitions(state: TableState, unmarked: Sequence[PartitionFiles]) -
     The archive is read only if a file is named for an archived commit. Raises CorruptTableError or MissingFileError.
     """
     active = state.timeline.commit_times
-    times = {file.path: file.instant if isinstance(file, BaseFile) else file.time for g in unmarked for file in g.files}
+    times = {file.path: instant_of(file) for g in unmarked for file in g.files}
     times = {path: t for path, t in times.items() if t not in active and state.timeline.is_committed(t)}
     if not times:
         return

@@ -11,7 +11,7 @@ from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 from hoodie.errors import RESTORE, CorruptTableError, MissingFileError
 from hoodie.formats.log import scan_blocks
-from hoodie.model.files import BaseFile, GroupId, LogFile
+from hoodie.model.files import BaseFile, GroupId, LogFile, instant_of
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PARTITION_METAFILE
 from hoodie.model.time import Time
 from hoodie.read.incremental import time_in_range
@@ -129,7 +129,7 @@ def orphans(facts: Facts) -> Iterator[Finding]:
         if not group.has_metafile and group.partition not in facts.written:
             continue
         for file in group.files:
-            time = file.instant if isinstance(file, BaseFile) else file.time
+            time = instant_of(file)
             if time not in living and not timeline.is_committed(time):
                 if file.path in committed:
                     yield _unread(file, time)

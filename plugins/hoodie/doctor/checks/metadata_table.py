@@ -13,9 +13,8 @@ from hoodie.doctor.checks import files
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 from hoodie.errors import RESTORE, HoodieError
-from hoodie.model.files import BaseFile, LogFile
+from hoodie.model.files import BaseFile, LogFile, instant_of
 from hoodie.model.names import METADATA_TABLE, is_data_file
-from hoodie.model.time import Time
 from hoodie.storage import FileInfo, join
 from hoodie.timeline import WRITE_ACTIONS, Action
 from hoodie.view.files import PartitionFiles, parse_partition, sizes_by_path
@@ -137,7 +136,7 @@ class _Sides:
         )
 
     def committed(self, file: BaseFile | LogFile) -> bool:
-        time = _time(file)
+        time = instant_of(file)
         return time not in self.facts.torn and self.facts.state.timeline.is_committed(time)
 
     def holds_rows(self, file: BaseFile | LogFile) -> bool:
@@ -232,7 +231,7 @@ def _missing(path: str, subject: str, file: BaseFile | LogFile | None = None) ->
         "restore it from a copy of the table; the metadata table is switched off by the next change of the table, and then "
         "readers that list the storage take older rows for current",
         path=path,
-        instant=_time(file) if file is not None else None,
+        instant=instant_of(file) if file is not None else None,
         bytes=file.info.size if file is not None else 0,
     )
 
@@ -256,7 +255,7 @@ def _other_sizes(sides: _Sides) -> Iterator[Finding]:
                     f"({RESTORE})",
                     found=detail,
                     path=file.path,
-                    instant=_time(file),
+                    instant=instant_of(file),
                     bytes=size,
                 )
             else:
@@ -269,8 +268,4 @@ def _other_sizes(sides: _Sides) -> Iterator[Finding]:
 def _of_file(
     check: catalogue.Check, file: BaseFile | LogFile, title: str, detail: str | None = None, remedy: str = _FIX
 ) -> Finding:
-    return check.finding(title, remedy, found=detail, path=file.path, instant=_time(file), bytes=file.info.size)
-
-
-def _time(file: BaseFile | LogFile) -> Time:
-    return file.instant if isinstance(file, BaseFile) else file.time
+    return check.finding(title, remedy, found=detail, path=file.path, instant=instant_of(file), bytes=file.info.size)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from hoodie.model.files import BaseFile, GroupId, LogFile
+from hoodie.model.files import BaseFile, GroupId, LogFile, instant_of
 from hoodie.model.names import EXTERNAL
 from hoodie.model.time import BEGINNING, Time
 from hoodie.services.archive.retention import Hold
@@ -77,7 +77,7 @@ def uncommitted(state: TableState, instants: Sequence[Instant], partitions: Part
     result = [
         (time, file.info.path)
         for file in _data_files(partitions)
-        if (time := _time(file)) < start and time not in pending and not state.timeline.is_committed(time)
+        if (time := instant_of(file)) < start and time not in pending and not state.timeline.is_committed(time)
     ]
     if result:
         time, path = min(result)
@@ -103,7 +103,7 @@ def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitio
         (time, file.info.path)
         for file in _data_files(partitions)
         if file.info.path in strays
-        and (time := _time(file)) in writes
+        and (time := instant_of(file)) in writes
         and earliest.get(file.group, BEGINNING) < (time if isinstance(file, BaseFile) else _completion(writes[time]))
     ]
     if alone:
@@ -176,10 +176,6 @@ def _slice_begins(
         if base.path not in strays and base.instant <= start and state.timeline.is_committed(base.instant):
             times[base.group] = max(times.get(base.group, BEGINNING), base.instant)
     return times
-
-
-def _time(file: BaseFile | LogFile) -> Time:
-    return file.instant if isinstance(file, BaseFile) else file.time
 
 
 def _completion(instant: Instant) -> Time:
