@@ -1,6 +1,6 @@
 """The start of Spark with and without the archive of its classes: python -m benchmarks.class_archive.
 
-Runs a job of three rows five times each, in turns, and prints the medians of the seconds and of the processor time, with that
+Runs a query of two rows five times each, in turns, and prints the medians of the seconds and of the processor time, with that
 of Python and its workers.
 """
 
