@@ -115,6 +115,12 @@ class Soak:
             process.join()
         self.processes.clear()
 
+    def restart_server(self) -> None:
+        """Kill the server, and start it again at once or after a moment."""
+        self.server.kill()
+        time.sleep(self.dice.choice([0.0, 0.5]))
+        self.server.start()
+
     def disturb(self) -> None:
         """Kill something. The test starts it again where it is needed."""
         kind = self.dice.choice(["reader", "reader", "connection", "connection", "server", "rival", "pause"])
@@ -126,9 +132,7 @@ class Soak:
         elif kind == "connection":
             self.end_connection()
         elif kind == "server":
-            self.server.kill()
-            time.sleep(self.dice.choice([0.0, 0.5]))
-            self.server.start()
+            self.restart_server()
         elif kind == "rival":
             self.start()
             time.sleep(self.dice.uniform(0.5, 4))

@@ -85,9 +85,7 @@ class ScheduledSoak(Soak):
         if kind == "connection":
             self.end_connection()
         elif kind == "server":
-            self.server.kill()
-            time.sleep(self.dice.choice([0.0, 0.5]))
-            self.server.start()
+            self.restart_server()
         if kind.startswith("scheduler"):
             self.parts.processes["scheduler"].kill()
             self.parts.processes["scheduler"].wait()
