@@ -13,7 +13,7 @@ _OF_SHELL = re.compile(r"`((?:hudi-services|sudo|mkdir|aws) [^`]+)`")
 _LOSING = (" consumer reset ", " consumer delete ")  # commands that give up changes: no paste may do that unread
 _OTHER_WAY = re.compile(r"\b[Oo]r\b")
 _WORD = re.compile(r"[a-z][a-z0-9-]*")
-_MOST_WORDS = 3  # of a command that a sentence names
+_MOST_WORDS = 3  # words of a command in a sentence
 
 
 def shell_commands(text: str) -> tuple[str, ...]:

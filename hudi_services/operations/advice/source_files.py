@@ -14,7 +14,7 @@ from hudi_services.sources.ingest.files.checkpoint import KEY, Checkpoint, Loade
 from hudi_services.sources.ingest.files.listing import SourceFile
 from hudi_services.sources.positions import find_position
 
-_FOLDERS = 50  # of the source, that are listed
+_FOLDERS = 50  # folders of the source that are listed
 
 
 def changed_files(table: Table, state: TableState) -> ChangedFiles | None:

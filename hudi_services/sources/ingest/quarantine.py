@@ -23,7 +23,7 @@ from hudi_services.runtime.json_values import json_row_values
 
 _log = logging.getLogger(__name__)
 _LONGEST = 200  # characters of an example
-_KINDS = 100  # of reasons that a task counts
+_KINDS = 100  # kinds of reasons that a task counts
 _VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 _WORKING = re.compile(r"\.running-[0-9a-f]{16}-(.+)")
 LOADED, REFUSED = "loaded", "refused"

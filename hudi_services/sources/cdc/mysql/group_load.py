@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 GROUP_ROWS, GROUP_BYTES = 1_000_000, 256 << 20  # in a commit
-WHOLE_BYTES = 64 << 20  # of a table that is read whole: several of them wait in memory
+WHOLE_BYTES = 64 << 20  # the largest table that is read whole: several wait in memory
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ class TargetBatch:
             return
         came, level = self.arrivals.held, self.arrivals.level
         if level is not None and level < end:
-            if self.arrivals.absent:  # of these it is known only that their rows came before this place
+            if self.arrivals.absent:  # their rows came before this place, and no more is known
                 self.commit(level)
             self.arrivals.reach(level)
         elif not self._held.rows:

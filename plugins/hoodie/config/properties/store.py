@@ -105,7 +105,9 @@ def create_properties(storage: Storage, properties: TableProperties) -> None:
 
 def create_lost_properties(storage: Storage, properties: TableProperties) -> None:
     """Write the properties of a table that lost them. Raises FileExistsError when another process has just done so."""
-    _drop_checksum_file(storage, PROPERTIES)  # of the lost file: Hadoop's local file system would refuse the new one
+    _drop_checksum_file(
+        storage, PROPERTIES
+    )  # with that of the lost file Hadoop's local file system would refuse the new one
     create_own(storage, PROPERTIES, _encode(properties))
 
 

@@ -22,7 +22,7 @@ from hudi_services.sources.cdc.mysql.equality.chunks import (
 from hudi_services.sources.cdc.mysql.equality.shards import ShardRows, rows_by_table
 from hudi_services.sources.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN
 
-_SUMS = 1 << 22  # of all tables: 64 MiB on each side
+_SUMS = 1 << 22  # sums for all tables: 64 MiB on each side
 _FEWEST = 4
 
 
