@@ -11,12 +11,26 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.runner.durations import Ended, Phase, failed_tests, report
+from tests.runner.durations import Ended, Phase, failed_tests, read_phases, report
 from tests.runner.suites import SUITES, suites_named
 from tests.support.matrix import sample
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSES = "def test_passes(): pass\n"
+COMPUTES = """
+import subprocess, sys, time
+
+SPIN = "import time\\nwhile time.process_time() < 0.5: pass"
+
+def test_computes():
+    exec(SPIN.replace("0.5", str(time.process_time() + 0.5)))
+
+def test_starts_a_program_that_computes():
+    subprocess.run([sys.executable, "-c", SPIN], check=True)
+
+def test_waits():
+    time.sleep(0.5)
+"""
 FAILS = "def test_fails(): assert 0\n"
 FAILS_ONCE = """
 from pathlib import Path
@@ -95,6 +109,16 @@ def test_a_suite_that_passes(run):
     assert code == 0
     assert "| it | 1 |" in printed
     assert "FAILED" not in printed
+
+
+def test_processor_seconds_are_those_of_the_test_and_of_its_programs(run, tmp_path):
+    assert run(COMPUTES)[0] == 0
+    computes, starts, waits = (
+        phase.processor for phase in read_phases(tmp_path / "build" / "tests" / "it.jsonl") if phase.phase == "call"
+    )
+    assert computes >= 0.45
+    assert starts >= 0.45
+    assert waits < 0.3
 
 
 def test_a_test_that_fails_is_named(run):
@@ -176,8 +200,12 @@ def test_an_unknown_suite_is_refused_by_name():
 
 
 def test_durations_begin_with_the_slowest():
-    phases = (Phase("a", "setup", "passed", 2.0), Phase("a", "call", "passed", 1.0), Phase("b", "call", "failed", 9.0))
+    phases = (
+        Phase("a", "setup", "passed", 2.0, 1.0),
+        Phase("a", "call", "passed", 1.0, 0.6),
+        Phase("b", "call", "failed", 9.0, 4.0),
+    )
     lines = list(report([Ended("it", 1, 7.4, phases)]))
-    assert lines[2] == "| it | 2 | 7 | 12 |"
+    assert lines[2] == "| it | 2 | 7 | 12 | 6 |"
     assert [line.split(" | ")[-1] for line in lines[6:]] == ["`b` |", "`a` |", "`a` |"]
     assert failed_tests(phases) == ["b"]
