@@ -9,8 +9,9 @@ from pydantic import AfterValidator, Field
 
 from hoodie.config.keys.table import RECORD_KEY_FIELDS, VERSION
 from hudi_services.entry.feed.model import Texts
+from hudi_services.entry.place import Place
 from hudi_services.entry.source import ReadingOptions
-from hudi_services.entry.table import Options, place
+from hudi_services.entry.table import Options
 
 DATABASE, TABLE = "{database}", "{table}"
 """Parts of a base path that become the names of the source."""
@@ -49,7 +50,7 @@ class DatabaseRule(ReadingOptions):
     tables: Annotated[Expressions, Field(min_length=1)] = (".*",)
     excluding: Expressions = ()
     sources: Expression | None = None
-    base_path: Annotated[str, AfterValidator(place)]
+    base_path: Place
     merge: bool = False
     global_keys: bool = False
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE"

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PrivateAttr, Tag, model_validator
 
 from hudi_services.entry.feed.model import BrokenFiles, Feed, Part, Texts, Zone
+from hudi_services.entry.place import Place
 from hudi_services.entry.server import KafkaServer
 
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
@@ -72,7 +73,7 @@ def _null_word(value: object) -> object:
 class BadRows(Part):
     """The folder of bad rows, and the share of them (0 to 1) past which nothing of a run is committed."""
 
-    path: str | None = None
+    path: Place | None = None
     max_share: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
@@ -83,7 +84,7 @@ class Quarantine(BrokenFiles, BadRows):
 class FolderSource(Feed):
     """The files that are ingested, and how. `date_pattern` says how a file's path carries its date."""
 
-    path: str
+    path: Place
     format: Literal["parquet", "csv", "json"]
     date_pattern: Annotated[str, AfterValidator(_date_pattern)] | None = None
     operation: Literal[

@@ -10,10 +10,10 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from hoodie.config import select_keys
 from hoodie.config.keys.concurrency import COMMON_KEYS
-from hoodie.model.place import is_relative
 from hudi_services.entry.dag import BY_OBJECTIVES
 from hudi_services.entry.feed.model import Duration, Part, Texts
 from hudi_services.entry.objectives import Objectives
+from hudi_services.entry.place import Place
 from hudi_services.entry.schedule import cron
 from hudi_services.entry.size_estimate import UP_TO
 from hudi_services.entry.source import AnySource, FolderSource
@@ -34,19 +34,6 @@ def _scalar(value: object) -> object:
         return str(value)
     if isinstance(value, list):
         return ",".join(map(str, value))
-    return value
-
-
-def place(value: str) -> str:
-    """Refuse a path that begins in the working directory, which is another one for each process, Airflow among them. So does one
-    with a space, a line break or `~` before its name. A variable that is left is one that is not set, which is a mistake by
-    itself."""
-    is_elsewhere = is_relative(value) and not value.startswith("${")
-    if not value.isprintable() or value != value.strip() or not value or is_elsewhere:
-        raise ValueError(
-            f"{value!r} is not the path of a table: it would be another folder for each process. Write it whole, such as "
-            "/data/lake/orders, or a URL"
-        )
     return value
 
 
@@ -106,8 +93,8 @@ class History(Part):
     Records wait in the folder `spool`, beside it if it is not named, until a run writes those that wait into the table.
     """
 
-    path: str
-    spool: str | None = None
+    path: Place
+    spool: Place | None = None
 
 
 class Pages(Part):
@@ -128,7 +115,7 @@ class Table(Part):
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=200)]
-    base_path: Annotated[str, AfterValidator(place)]
+    base_path: Place
     keys: Keys | None = None
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE"
     version: Literal[6, 9] = 9
@@ -137,7 +124,7 @@ class Table(Part):
     engine: Engine = "auto"
     local: Local = Local()
     connection: str = "spark_default"
-    results: str | None = None
+    results: Place | None = None
     history: History | None = None
     objectives: Objectives = Objectives()
     pages: Pages = Pages()

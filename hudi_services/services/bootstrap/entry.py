@@ -17,6 +17,7 @@ from hoodie.errors import ConfigError, RegistryError
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import Approval, Arguments, Run, RunRequest, Step, SwitchOn
 from hudi_services.entry.new_table import options_of_new
+from hudi_services.entry.place import Place
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import SparkSection, Table
 from hudi_services.sources.ingest.entry import SWITCH
@@ -36,7 +37,7 @@ class Bootstrap(SparkSection):
     what the preflight found before anything is written.
     """
 
-    source_path: str
+    source_path: Place
     source_format: Literal["parquet", "orc"] = "parquet"
     mode: Literal["METADATA_ONLY", "FULL_RECORD"] = "METADATA_ONLY"
     mode_regex: Annotated[str, AfterValidator(_regex)] = ".*"

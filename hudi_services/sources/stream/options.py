@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field as Limit
 
 from hudi_services.entry.feed.model import Duration
+from hudi_services.entry.place import Place
 from hudi_services.entry.service import KeyPath
 from hudi_services.entry.source import DatabaseSource, TopicSource
 from hudi_services.entry.table import Bytes, Cron, SparkSection, Table
@@ -35,7 +36,7 @@ class Stream(SparkSection):
     """
 
     table: str | None = None
-    path: str | None = None
+    path: Place | None = None
     read: Literal["changes", "rows"] = "changes"
     start: str | None = None
     operation: Literal["upsert", "insert", "bulk_insert"] = "upsert"

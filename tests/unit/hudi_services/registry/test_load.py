@@ -269,4 +269,34 @@ def test_a_path_that_names_another_folder_than_it_seems_to(tmp_path: Path, place
     reading = read_registry(write(tmp_path, json.dumps({"tables": [{"name": "a", "base_path": place}]})))
     assert reading.registry.tables == ()
     (mistake,) = reading.mistakes
-    assert (mistake.key, "is not the path of a table" in mistake.message) == ("a.base_path", True)
+    assert (mistake.key, "is not a whole path" in mistake.message) == ("a.base_path", True)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "history.path",
+        "history.spool",
+        "results",
+        "source.path",
+        "source.quarantine.path",
+        "bootstrap.source_path",
+        "stream.path",
+    ],
+)
+def test_no_path_is_another_folder_for_each_process(tmp_path: Path, key: str) -> None:
+    sections: dict[str, dict[str, object]] = {
+        "source": {"source": {"path": "/land/a", "format": "csv"}, "keys": {"record_key": "id"}},
+        "history": {"history": {"path": "/lake/history"}},
+        "bootstrap": {"bootstrap": {}, "keys": {"record_key": "id"}},
+        "stream": {"stream": {"schedule": "@hourly"}, "keys": {"record_key": "id"}},
+    }
+    *parents, last = key.split(".")
+    for path, mistakes in (("land/a", [f"a.{key}"]), ("/land/b", []), ("s3://land/b", [])):
+        entry: dict[str, object] = {"name": "a", "base_path": "/lake/a", **sections.get(key.partition(".")[0], {})}
+        inner = entry
+        for parent in parents:
+            inner[parent] = inner = {**inner.get(parent, {})}
+        inner[last] = path
+        reading = read_registry(write(tmp_path, json.dumps({"tables": [entry]})))
+        assert [mistake.key for mistake in reading.mistakes] == mistakes, reading.mistakes
