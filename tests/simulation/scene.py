@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import random
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -254,8 +254,10 @@ def _one_process(world: World) -> Iterator[None]:
         # Names of file groups and write tokens restart, so that a seed always makes the same files.
         patches.enter_context(mock.patch.object(uuid, "uuid4", names.uuid))
         patches.enter_context(mock.patch.object(local, "_ATTEMPTS", itertools.count()))
-        for module in (files, committed_files, new_keys, guard):  # what helper threads do could not be interrupted
-            patches.enter_context(mock.patch.object(module, "ThreadPoolExecutor", _OneAfterTheOther))
+        # Nothing could interrupt a helper thread.
+        patches.enter_context(mock.patch.object(new_keys, "ThreadPoolExecutor", _OneAfterTheOther))
+        for module in (files, committed_files, guard):
+            patches.enter_context(mock.patch.object(module, "map_on_threads", _one_after_the_other))
         patches.enter_context(simulated_threads(world))
         patches.enter_context(simulated_server(world))
         yield
@@ -304,6 +306,10 @@ class _OneAfterTheOther:
     def map(self, function: Callable[[Any], Any], *items: Iterable[Any]) -> list[Any]:
         """All results, in order."""
         return list(map(function, *items))
+
+
+def _one_after_the_other(function: Callable[[Any], Any], items: Sequence[Any], _at_once: int) -> list[Any]:
+    return list(map(function, items))
 
 
 def _of_locks(options: dict[str, str]) -> dict[str, str]:

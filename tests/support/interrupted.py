@@ -41,5 +41,6 @@ class InTurn:
 
 def without_helper_threads(monkeypatch):
     """Helper threads of listings would wait for the thread in which the other process runs."""
-    for module in (files, written_files, new_keys, guard):
-        monkeypatch.setattr(module, "ThreadPoolExecutor", InTurn)
+    monkeypatch.setattr(new_keys, "ThreadPoolExecutor", InTurn)
+    for module in (files, written_files, guard):
+        monkeypatch.setattr(module, "map_on_threads", lambda function, items, _at_once: list(map(function, items)))

@@ -8,7 +8,6 @@ import resource
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ import pyarrow as pa
 from hoodie.engine.base import Block, BucketFn, Buckets, Exchanged, InputFn, Split
 from hoodie.engine.memory_pool import use_task_pool
 from hoodie.engine.progress import Counter, Progress, files_of, step_of
+from hoodie.engine.threads import map_on_threads
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -94,10 +94,7 @@ class LocalEngine:
                 counter.finish(task)
             return result
 
-        if len(tasks) <= 1 or self._parallelism == 1:
-            return [run(task) for task in range(len(tasks))]
-        with ThreadPoolExecutor(min(self._parallelism, len(tasks))) as pool:
-            return list(pool.map(run, range(len(tasks))))
+        return map_on_threads(run, range(len(tasks)), self._parallelism)
 
     def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Exchanged:
         store = _Store(count, self._memory)

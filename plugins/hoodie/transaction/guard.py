@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
 
+from hoodie.engine.threads import map_on_threads
 from hoodie.errors import UnsafeDeleteError
 from hoodie.model.names import METADATA_TABLE, BaseFileName, LogFileName, is_data_file
 from hoodie.model.place import identity, lies_in
@@ -110,8 +110,7 @@ def delete_metadata_folder(storage: Storage, folder: str, threads: int = 1) -> N
         )
     inner = storage.list(folder).folders if threads > 1 else ()
     if len(inner) > 1:
-        with ThreadPoolExecutor(min(threads, len(inner))) as pool:
-            list(pool.map(storage.delete_folder, inner))
+        map_on_threads(storage.delete_folder, inner, threads)
     storage.delete_folder(folder)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
 
+from hoodie.engine.threads import map_on_threads
 from hoodie.errors import CorruptTableError
 from hoodie.timeline import Instant
 from hoodie.timeline.codecs.commit_files import Written, is_large, looked_up, written_by
@@ -91,11 +91,7 @@ def written_files(
     def load(instant: Instant) -> Written:
         return _load(state, instant, partitions)
 
-    if len(unknown) > 1:
-        with ThreadPoolExecutor(min(_READERS, len(unknown))) as pool:
-            remembered.update(zip(unknown, pool.map(load, unknown), strict=True))
-    else:
-        remembered.update((instant, load(instant)) for instant in unknown)
+    remembered.update(zip(unknown, map_on_threads(load, unknown, _READERS), strict=True))
     return [remembered[instant] or {} for instant in instants]
 
 

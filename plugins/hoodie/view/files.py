@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
-from typing import Protocol, TypeVar
+from typing import Protocol
 
+from hoodie.engine.threads import map_on_threads
 from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName, LogFileName
 from hoodie.storage.base import FileInfo, Storage, join, list_whole
 
 _LISTERS = 16  # listings wait for the store, not for this machine
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ class StorageFiles:
 
     def of(self, partitions: Sequence[str]) -> list[PartitionFiles]:
         """The data files of each partition, one listing a partition."""
-        listings = _parallel(partial(list_whole, self.storage), partitions)
+        listings = map_on_threads(partial(list_whole, self.storage), partitions, _LISTERS)
         return [parse_partition(path, listing.files) for path, listing in zip(partitions, listings, strict=True)]
 
     def chosen(self, choice: Choice | None, partitions: Sequence[str] | None = None) -> ChosenFiles:
@@ -157,7 +155,7 @@ def _walk(
     level: Sequence[str] = [root]
     while level:
         below: list[str] = []
-        for folder, listing in zip(level, _parallel(partial(list_whole, storage), level), strict=True):
+        for folder, listing in zip(level, map_on_threads(partial(list_whole, storage), level, _LISTERS), strict=True):
             if folder and f"{folder}/.hoodie" in listing.folders:
                 continue
             if any(file.name.startswith(PARTITION_METAFILE) for file in listing.files):
@@ -168,10 +166,3 @@ def _walk(
                 unmarked[folder] = listing.files
             below.extend(sub for sub in listing.folders if sub != ".hoodie")
         level = choose(below)
-
-
-def _parallel(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    if len(items) <= 1:
-        return [function(item) for item in items]
-    with ThreadPoolExecutor(min(_LISTERS, len(items))) as pool:
-        return list(pool.map(function, items))
