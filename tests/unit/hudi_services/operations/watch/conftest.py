@@ -8,15 +8,22 @@ from hudi_services.operations.watch.store import SnapshotStore
 from tests.support.clock import FakeClock
 from tests.support.tables import create
 
-KINDS = [(kind, version) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for version in ("9", "6")]
-
 
 @pytest.fixture
 def store(tmp_path):
     return SnapshotStore.open(str(tmp_path / "watch" / "store.db"), make=True)
 
 
-@pytest.fixture(params=KINDS, ids=["-".join(each) for each in KINDS])
-def table(request, tmp_path):
-    kind, version = request.param
+@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(params=["9", "6"])
+def version(request):
+    return request.param
+
+
+@pytest.fixture
+def table(kind, version, tmp_path):
     return create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": kind, "hoodie.write.table.version": version})
