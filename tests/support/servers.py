@@ -47,11 +47,11 @@ class Server:
     def pid(self) -> int:
         return self._process.pid
 
-    def stop(self, keep: bool = False) -> None:
+    def stop(self, keep: bool = False, patience: float = 20) -> None:
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGTERM)
             try:
-                self._process.wait(20)
+                self._process.wait(patience)
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()

@@ -16,7 +16,7 @@ from hudi_services.sources.ingest.kafka.source import TopicSource
 from hudi_services.sources.ingest.request import IngestRequest
 from hudi_services.sources.ingest.rounds import Pace, Rounds
 from hudi_services.sources.ingest.run import run_ingest
-from tests.support.kafka import Kafka
+from tests.support.kafka import Kafka, start_broker
 from tests.support.tables import SMALL_BLOOM
 
 _NUMBERS = itertools.count()
@@ -24,7 +24,7 @@ _NUMBERS = itertools.count()
 
 @pytest.fixture(scope="session")
 def broker():
-    broker = Kafka()
+    broker = start_broker()
     yield broker
     broker.stop()
 
