@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import traceback
+from pathlib import Path
 
 import hudi_hfiles  # beside this script
 
@@ -16,7 +17,8 @@ import hudi_hfiles  # beside this script
 def session(jar: str, warehouse: str):
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[2]").appName("hudi-peer")
+    # One thread: two would take more of the processor for the same few rows, and another peer runs beside this one.
+    builder = SparkSession.builder.master("local[1]").appName("hudi-peer")
     options = {
         "spark.jars": jar,
         "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
@@ -37,10 +39,14 @@ def session(jar: str, warehouse: str):
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.warehouse.dir": warehouse,
         "spark.hadoop.parquet.avro.write-old-list-structure": "false",
-        # Each test runs few rows once: the second compiler of the JVM and a parallel collector would cost more than they save.
+        # Each job takes a copy of Hadoop's configuration along, property by property. Two thirds of them are the defaults of YARN
+        # and MapReduce, which nothing here uses: empty files with the same names come first on the class path.
+        "spark.driver.extraClassPath": str(Path(__file__).with_name("hadoop_defaults")),
+        # Each test runs few rows once: the second compiler of the JVM and a parallel collector would cost more than they save,
+        # and so would classes that the JVM makes for methods that are called by reflection.
         # The code cache of 48 MB that goes with the first compiler would be swept and filled again.
         "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
-        "-XX:ReservedCodeCacheSize=256m",
+        "-XX:ReservedCodeCacheSize=256m -Dsun.reflect.inflationThreshold=2147483647",
     }
     for key, value in options.items():
         builder = builder.config(key, value)
