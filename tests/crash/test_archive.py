@@ -74,6 +74,7 @@ def test_archival_at_every_storage_call(tmp_path, version, kind):
         "kill" if kind == "half" else kind,
         half=kind == "half",
         few=20,
+        beside=(),
     ):
         path = storage.base_path
         call = f"{storage.fail_at} {storage.log[storage.fail_at - 1]}: {error!r}"

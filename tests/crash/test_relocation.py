@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_a_drop_that_dies_at_any_call(origin, kind, half):
     def drop(storage, clock):
         run_drop(storage, clock, NO_WAIT, SHARING, ("consumers",))
 
-    for storage, clock, call in failures(origin, drop, kind, half):
+    for storage, clock, call in failures(origin, drop, kind, half, beside=()):
         left = LocalStorage(storage.base_path)
         assert rows(left.base_path) in (whole, None), call
         if left.list("").folders:
@@ -82,7 +83,7 @@ def test_a_copy_that_dies_at_any_call(origin, tmp_path, kind, half, side):
         else:
             run_copy(storage, LocalStorage(str(place)), clock, NO_WAIT, SHARING, at_once=1)
 
-    for storage, clock, call in failures(fault, copy, kind, half):
+    for storage, clock, call in failures(fault, copy, kind, half, beside=[place]):
         made = storage.base_path if side == "target" else str(place)
         source = str(origin) if side == "target" else storage.base_path
         assert rows(made) in (whole, None), call
@@ -108,7 +109,7 @@ def test_a_move_that_dies_at_any_call(origin, tmp_path, monkeypatch, kind, half,
         shutil.rmtree(place.base_path, ignore_errors=True)
         move(storage, clock)
 
-    for storage, clock, call in failures(origin, first, kind, half):
+    for storage, clock, call in failures(origin, first, kind, half, beside=[Path(place.base_path)]):
         source = LocalStorage(storage.base_path)
         assert rows(source.base_path) in (whole, None), call
         assert rows(place.base_path) in (whole, None), call

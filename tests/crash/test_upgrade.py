@@ -42,7 +42,7 @@ def test_an_upgrade_that_dies_at_any_call(origin, kind):
         reopen(storage, clock).run(Upgrade(9))
 
     versions = set()
-    for storage, clock, call in failures(origin, upgrade, kind):
+    for storage, clock, call in failures(origin, upgrade, kind, beside=()):
         left = reopen(LocalStorage(storage.base_path), clock)
         versions.add(left.version)
         assert observed(left) == whole, call
@@ -65,7 +65,7 @@ def test_writers_of_either_version_go_on_after_a_kill(origin):
     def upgrade(storage, clock):
         reopen(storage, clock).run(Upgrade(9))
 
-    for storage, clock, call in failures(origin, upgrade, "kill"):
+    for storage, clock, call in failures(origin, upgrade, "kill", beside=()):
         left = reopen(LocalStorage(storage.base_path), clock)
         left.write(batch([("z", "r", 1, 1)]), "upsert", SMALL_BLOOM)
         assert content(left) == {**whole, "z": ("r", 1, 1)}, call
