@@ -11,8 +11,8 @@ from tests.simulation.scene import Plot, Scene
 from tests.support.examples import fixed_seeds
 from tests.support.matrix import DEEP
 
-SHARES = 5  # tests of a plot, which run side by side
-SEEDS = int(os.environ.get("SEEDS") or (45 if DEEP else 7))
+SEEDS = int(os.environ.get("SEEDS") or (45 if DEEP else 4))
+SHARES = min(SEEDS, 5)  # tests of a plot, which run side by side
 SHARED = {
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
     "hoodie.client.heartbeat.interval_in_ms": "10000",  # a writer counts as dead after 20 s
@@ -142,7 +142,7 @@ def test_nothing_is_lost(plot, share):
             raise
 
 
-@pytest.mark.parametrize("plot", [pytest.param(PLOTS[name], id=name) for name in list(PLOTS)[:: 1 if DEEP else 3]])
+@pytest.mark.parametrize("plot", [pytest.param(PLOTS[name], id=name) for name in list(PLOTS)[:: 1 if DEEP else 6]])
 def test_a_seed_is_one_history(plot):
     first, second = (Scene(7, plot) for _ in range(2))
     first.play()
