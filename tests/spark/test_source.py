@@ -148,18 +148,12 @@ def test_conditions_of_every_type_find_the_same_rows(spark, tmp_path):
     [
         ({}, "has no path"),
         ({"path": "/nowhere/at/all"}, "/nowhere/at/all"),
-        ({QUERY_TYPE: "newest"}, "newest"),
         ({BEGIN: "20260101000000000"}, "says nothing to a query of type snapshot"),
-        ({QUERY_TYPE: "incremental"}, "has no begin"),
-        ({QUERY_TYPE: "incremental", BEGIN: "earliest", "as.of.instant": "2026-01-01"}, "says nothing to"),
-        (
-            {QUERY_TYPE: "incremental", BEGIN: "earliest", "hoodie.datasource.query.incremental.format": "rows"},
-            "latest_state",
-        ),
         ({"as.of.instnt": "2026-01-01"}, "as.of.instant"),
     ],
 )
 def test_what_is_refused(spark, tmp_path, options, said):
+    """`unit/spark/test_source_options.py` has the others."""
     given = {"path": two_commits(tmp_path / "t").base_path, **options} if options else options
     with pytest.raises(PySparkException, match=said):
         spark.read.format("hoodie").options(**given).load()
