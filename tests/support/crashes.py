@@ -144,8 +144,8 @@ def deaths(log, half, all_of_them=False):
 
 
 def troubles(log):
-    """The numbers of the calls of `log` at which an error may leave other files than at the call before. Of looks that follow
-    each other the first and the last stand for all."""
+    """The numbers of the calls of `log` at which an error may leave other files than at the call before. The first and the
+    last of looks that follow each other stand for all."""
     looks = [False, *(name in _LOOKS for name, _ in log), False]
     return [n for n in range(1, len(log) + 1) if not (looks[n - 1] and looks[n] and looks[n + 1])]
 
