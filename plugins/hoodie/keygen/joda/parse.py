@@ -70,10 +70,12 @@ class _Reader:
 
     def starts_with(self, text: bytes, *, any_case: bool) -> Flags:
         same = np.ones(len(self.position), np.bool_)
-        for index, char in enumerate(text):
+        forms = (text.lower(), text.upper()) if any_case else (text, text)
+        for index, (small, capital) in enumerate(zip(*forms, strict=True)):
             byte = self.byte(index)
-            allowed = {char, *bytes([char]).lower(), *bytes([char]).upper()} if any_case else {char}
-            same &= np.isin(byte, list(allowed))
+            same &= byte == small if small == capital else (byte == small) | (byte == capital)
+            if not same.any():
+                break
         return same
 
 
