@@ -42,15 +42,21 @@ def test_texts_that_are_no_value_of_a_type(db):
                     SqlError, match=r"not a value of the type to which it is cast.*TRY_CAST|Conversion Error"
                 ):
                     db.sql(query.format(f"cast({value} as {kind})")).rows()
-                assert db.sql(query.format(f"try_cast({value} as {kind})")).rows() == [(None,)], (kind, text)
+        tried = ", ".join(f"try_cast('{text}' as {kind})" for text in texts)
+        assert db.sql(f"select {tried} from one").rows() == [(None,) * len(texts)], kind
+        column = ", ".join(f"('{text}')" for text in texts)
+        for value, group in (("s", ""), ("max(s)", "group by s")):
+            query = f"select try_cast({value} as {kind}) from one, (values {column}) v(s) {group}"
+            assert db.sql(query).rows() == [(None,)] * len(texts), (kind, value)
 
 
 def test_texts_that_are_values(db):
     for kind, texts in READ.items():
         for text, value in texts.items():
-            for cast in (f"cast(s as {kind})", f"cast('{text}' as {kind})", f"try_cast(s as {kind})"):
-                found = db.sql(f"select cast({cast} as string) from one, (values ('{text}')) v(s)").rows()
-                assert found == [(value,)], (kind, text, cast)
+            casts = (f"cast(s as {kind})", f"cast('{text}' as {kind})", f"try_cast(s as {kind})")
+            shown = ", ".join(f"cast({cast} as string)" for cast in casts)
+            found = db.sql(f"select {shown} from one, (values ('{text}')) v(s)").rows()
+            assert found == [(value,) * len(casts)], (kind, text)
 
 
 def test_a_statement_whose_cast_fails_changes_nothing(db):
