@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import contextmanager
 
 import pytest
 
@@ -15,6 +16,16 @@ from hudi_services.sql.server_query import ServerQuery
 pytestmark = pytest.mark.process
 
 
+@contextmanager
+def connected(server, warehouse):
+    """A connection to a warehouse with the table `own`, and to the server as the catalog `shop`."""
+    environ = {"AIRFLOW_CONN_SHOP": server.url}
+    with connect(warehouse, extensions=[DatabaseStatements(None, environ)]) as connection:
+        connection.sql("create table own using hudi tblproperties (primaryKey = 'id') as select 2 as id")
+        connection.sql("create catalog shop with ('type'='mysql', 'connection'='shop', 'server-id'='1', 'tls'='off')")
+        yield connection
+
+
 @pytest.fixture
 def db(server, tmp_path):
     server.run(
@@ -23,12 +34,9 @@ def db(server, tmp_path):
         "CREATE TABLE queried.Items (id INT PRIMARY KEY)",
         "INSERT INTO queried.`sb-1` VALUES (1, 1.5, NULL), (2, 2.5, NULL), (3, 3.5, NULL)",
     )
-    environ = {"AIRFLOW_CONN_SHOP": server.url}
-    with connect(tmp_path, extensions=[DatabaseStatements(None, environ)]) as connection:
-        connection.sql("create table own using hudi tblproperties (primaryKey = 'id') as select 2 as id")
+    with connected(server, tmp_path) as connection:
         connection.sql("create database d")
         connection.sql("create table d.far using hudi tblproperties (primaryKey = 'id') as select 3 as id")
-        connection.sql("create catalog shop with ('type'='mysql', 'connection'='shop', 'server-id'='1', 'tls'='off')")
         connection.sql(f"create catalog lake with ('type'='hudi', 'warehouse'='{tmp_path}')")
         yield connection
 
@@ -67,11 +75,11 @@ def test_names_that_lead_nowhere_and_large_tables_are_refused(db, monkeypatch):
 
 
 HARD = """
-CREATE TABLE queried.hard (id INT PRIMARY KEY, n BIGINT, m DECIMAL(9,2), d DATE, v VARCHAR(9), c CHAR(9) CHARSET latin1,
+CREATE TABLE conditions.hard (id INT PRIMARY KEY, n BIGINT, m DECIMAL(9,2), d DATE, v VARCHAR(9), c CHAR(9) CHARSET latin1,
 t DATETIME(6) DEFAULT '2026-01-02', z TIMESTAMP(6) NULL DEFAULT '2026-01-02')
 """
 ROWS = """
-INSERT INTO queried.hard (id, n, m, d, v, c) VALUES (1, -5, 1.50, '2026-01-01', 'a', 'a'),
+INSERT INTO conditions.hard (id, n, m, d, v, c) VALUES (1, -5, 1.50, '2026-01-01', 'a', 'a'),
 (2, NULL, NULL, '0000-00-00', 'A', 'A '),
 (3, 9007199254740993, 1.49, NULL, 'a ', 'a '), (4, 0, 0, '2026-01-02', NULL, NULL), (5, 5, -1.50, '0000-00-00', '', '')
 """
@@ -110,28 +118,30 @@ QUERIES = [
 ]
 
 
-@pytest.fixture
-def hard(db, server, monkeypatch):
-    """Return the rows of a query with conditions at the server, and without them."""
+@pytest.fixture(scope="module")
+def hard(server, tmp_path_factory):
+    """Return the rows of a query with conditions at the server, and without them. The queries change nothing."""
     times = ("2026-01-02 00:00:00.5", "0000-00-00", "2026-01-01 23:59:59.999999", "2026-01-03", "2026-01-02 23:59:59")
     server.run(
         "SET SESSION sql_mode = '', time_zone = '+05:00'",
-        "DROP TABLE IF EXISTS queried.hard",
+        "CREATE OR REPLACE DATABASE conditions",
         HARD,
         ROWS,
-        *(f"UPDATE queried.hard SET t = '{time}', z = '{time}' WHERE id = {id}" for id, time in enumerate(times, 1)),
+        *(f"UPDATE conditions.hard SET t = '{time}', z = '{time}' WHERE id = {id}" for id, time in enumerate(times, 1)),
     )
 
     def everything(_query, _table, declared):
         return ServerQuery(declared.columns, "")
 
-    def both(query):
-        pushed = sorted(db.sql(query.format("shop.queried.hard")).rows(), key=str)
-        with monkeypatch.context() as patch:
-            patch.setattr(catalog_queries, "server_query", everything)
-            return pushed, sorted(db.sql(query.format("shop.queried.hard")).rows(), key=str)
+    with connected(server, tmp_path_factory.mktemp("warehouse")) as db:
 
-    return both
+        def both(query):
+            pushed = sorted(db.sql(query.format("shop.conditions.hard")).rows(), key=str)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(catalog_queries, "server_query", everything)
+                return pushed, sorted(db.sql(query.format("shop.conditions.hard")).rows(), key=str)
+
+        yield both
 
 
 @pytest.mark.parametrize("query", QUERIES)
