@@ -31,7 +31,7 @@ from hudi_services.runtime.spark.java import find_java
 FIRST = date(2013, 1, 29)  # a few days from here lie in two months: two partitions
 INGEST, CLEAN = "hudi_ingest__flights", "hudi_clean__flights"
 INGEST_LIVE, COMPACT_LIVE = "hudi_ingest__flights_live", "hudi_compact__flights_live"
-UNCHANGED_SECONDS = 30  # between looks at DAG files, which stay as they are: each takes two seconds of a core
+UNCHANGED_SECONDS = 120  # between looks at DAG files, which stay as they are: each takes three seconds of a core
 DEMO_TABLES = frozenset({"flights", "flights_live", "flights_history"})
 DEMO_DAGS = (INGEST, CLEAN, INGEST_LIVE, COMPACT_LIVE, BOOTSTRAP, INGEST_HISTORY)
 

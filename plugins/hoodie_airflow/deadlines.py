@@ -19,7 +19,6 @@ from hoodie_airflow.forms import removes_plan, wants_explanation
 from hoodie_airflow.paths import registry_file
 from hoodie_airflow.paused_tables import PAUSED
 from hudi_services.operations.alerts.conditions import Trouble
-from hudi_services.operations.alerts.tasks import say
 from hudi_services.operations.watch.location import store_of
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
@@ -84,6 +83,9 @@ def _was_paused(context: Any) -> bool:
 def _say(table: str, service: str, text: str, *, stands: bool) -> None:
     clock = SystemClock()
     try:
+        # Imported here: each process of Airflow that reads DAG files would spend a second on it.
+        from hudi_services.operations.alerts.tasks import say
+
         registry = read_registry(registry_file(), only=table).registry
         trouble = Trouble("deadline", table, service, text, clock.now().replace(microsecond=0))
         with SnapshotStore.open(store_of(registry), make=True) as store:

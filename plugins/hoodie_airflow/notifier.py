@@ -13,7 +13,6 @@ from hoodie_airflow.forms import wants_explanation
 from hoodie_airflow.paths import registry_file
 from hudi_services.operations.alerts.conditions import Trouble
 from hudi_services.operations.alerts.message import one_line
-from hudi_services.operations.alerts.tasks import is_recorded, say
 from hudi_services.operations.watch.location import store_of
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
@@ -55,6 +54,9 @@ class HudiAlert(BaseNotifier):
                 _log.error("No alert is sent for this task. Correct the registry: %s", mistake)
         if alerts is None or not alerts.tasks:
             return
+        # Imported here: each process of Airflow that reads DAG files would spend a second on it.
+        from hudi_services.operations.alerts.tasks import is_recorded, say
+
         tables = [table for table in registry.tables if table.name == self.table]
         if self.failed and tables and is_recorded(tables[0], alerts, ti.dag_id, ti.run_id, task_id, clock):
             return

@@ -6,9 +6,13 @@ imported. Without that, an idle Airflow with the DAGs of one table keeps two thi
 
 from __future__ import annotations
 
+import sys
+
 from airflow.__main__ import main
 
 import hoodie_airflow.factory  # noqa: F401 - all DAG files of tables import it
 
 if __name__ == "__main__":
+    if "scheduler" in sys.argv:  # its tasks may report, the processes that read DAG files hardly ever do
+        import hudi_services.operations.alerts.tasks  # noqa: F401
     main()

@@ -65,6 +65,7 @@ def test_an_error_in_an_executor_is_one_block_without_a_retry(airflow: Running) 
     failed_for_good(airflow, "damaged", "SourceError", airflow.begun["hudi_ingest__damaged"])
 
 
+@pytest.mark.deep("an error of an executor takes the same way, and a table without Spark has a conflict")
 def test_a_schema_that_conflicts_is_one_block_without_a_retry(airflow: Running) -> None:
     failed_for_good(airflow, "on_spark", "SchemaConflictError", airflow.begun["hudi_ingest__on_spark"])
 

@@ -10,7 +10,6 @@ from hoodie.times import span
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.operations.alerts.conditions import Observation, Trouble, joined
-from hudi_services.registry.database_tables import status_of
 from hudi_services.registry.load import Reading, Registry
 from hudi_services.sources.databases.status import ServerStatus
 
@@ -36,6 +35,9 @@ def standing_servers(alerts: Alerts, registry: Registry, now: datetime) -> Obser
 
 def _of_server(name: str, registry: Registry, limit: timedelta, now: datetime) -> Observation:
     try:
+        # Imported here: where no server is declared, a watcher starts a second sooner without the readers of its log.
+        from hudi_services.registry.database_tables import status_of
+
         return Observation(tuple(behind(status_of(name, Reading(registry, ()), now), limit, now)))
     except Exception as error:  # noqa: BLE001 - those of storages too: the alerts of other servers are sent
         _log.warning("The state of the server %s cannot be read, so its lag is not known: %s", name, error)

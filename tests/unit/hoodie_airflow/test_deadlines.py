@@ -154,6 +154,6 @@ def test_only_dags_with_the_key_have_one(told: tuple[Path, Server]) -> None:
 def test_trouble_with_alerts_fails_nobody(
     told: tuple[Path, Server], caplog: pytest.LogCaptureFixture, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("hoodie_airflow.deadlines.say", lambda *_args, **_more: 1 / 0)
+    monkeypatch.setattr("hudi_services.operations.alerts.tasks.say", lambda *_args, **_more: 1 / 0)
     late(told[0])
     assert "No alert was sent for a run of clean of table orders" in caplog.text
