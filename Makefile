@@ -81,7 +81,7 @@ crash: setup ## killed or out of disk at every storage call of a write, a clean,
 simulate: setup ## many processes at one table, drawn from seeds and killed at any call (SEEDS=21300 for a million histories)
 	$(if $(SEEDS),SEEDS=$(SEEDS) )$(PYTEST) -n 2 tests/simulation $(ARGS)
 
-load: setup ## writers, services and readers in processes that are killed at random, for 20 seconds (SECONDS=600)
+load: setup ## writers, services and readers in processes that are killed at random, for 10 seconds (SECONDS=600)
 	SECONDS=$(SECONDS) $(PYTEST) -s tests/load $(ARGS)
 
 kill-matrix: peer ## each action killed at each storage call; who carries on is us, then Hudi; into docs/contributing/reliability.md (EVERY=3 HUDI=3 ONLY=restore SAMPLED=1)

@@ -28,8 +28,9 @@ from tests.load.database_changes import DATABASE, TABLES, Changes, Session
 from tests.load.database_sync import follow, synced
 from tests.support.examples import HUNT_SEED
 from tests.support.mariadb import MariaDB
+from tests.support.matrix import DEEP
 
-SECONDS = float(os.environ.get("SECONDS") or 15)
+SECONDS = float(os.environ.get("SECONDS") or (15 if DEEP else 10))
 STOP_SECONDS = 60.0  # between two comparisons of all rows
 DURABLE = {"innodb-flush-log-at-trx-commit": "1", "sync-binlog": "1"}
 SHORT = {

@@ -16,7 +16,7 @@ from tests.support.random_writes import WRITER, all_commits
 from tests.support.rivals import QuickClock
 from tests.support.tables import OPTIONS, batch, content
 
-SECONDS = float(os.environ.get("SECONDS") or (40 if DEEP else 20))
+SECONDS = float(os.environ.get("SECONDS") or (40 if DEEP else 10))
 # Errors that a process may see when it meets others. A reader may meet a clean.
 TOLD = {"WriteConflictError", "LockHeldError", "LockLostError", "PendingInstantError", "MissingFileError"}
 ACTORS = [write] * 8 + [serve] * 2 + [read] * 2
