@@ -49,6 +49,7 @@ def test_hudi_rs_reads_the_demos_rows(demo: Demo) -> None:
     assert _sorted(found.select(wanted.column_names).cast(wanted.schema)).equals(_sorted(wanted))
 
 
+@pytest.mark.deep("hudi-rs reads them here, and tests of interop have Hudi read tables of this kind")
 def test_apache_hudi_reads_the_demos_rows(demo: Demo) -> None:
     wanted = expected(FIRST, LAST)
     peer_env.ensure()
