@@ -10,6 +10,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from hoodie.changes import ChangeQuery, open_changes, read_changes
+from hoodie.changes.columns import check_column_names
 from hoodie.changes.consumer_lag import last_completed
 from hoodie.changes.consumer_position import PositionFile, StoredPosition, reset_command
 from hoodie.changes.range import change_range, check_begun, last_begin
@@ -178,6 +179,9 @@ class Consumer(Shows):
             end: Time | None = commits.completion(commits.commits[limit - 1])
         else:
             end = max(ends, default=position)
+        if stored is not None and position is not None and end != position:
+            with _way_on(self.name):
+                check_column_names(state, position, end, renamed=False)
         self._next_begin = _begin_of(commits.state, end)
         return stored, replace(query, start=position, end=end)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+import pyarrow as pa
 import pytest
 
 from hoodie import ARCHIVE, CLEAN, HoodieTable, Restore, Rollback
 from hoodie.errors import ArgumentError, ChangeRangeError, ConfigError, CorruptTableError, StaleConsumerError
+from hoodie.schema.changes import AddColumn, DropColumn
 from hoodie.storage import LocalStorage
 from tests.support.changes import operations, overtaken, write
 from tests.support.clock import FakeClock
@@ -252,3 +254,18 @@ def test_a_rollback_behind_a_commit_that_completed_later(tmp_path):
             failing()
     consumer.reset("latest")
     assert operations(consumer.read()) == []
+
+
+def test_a_column_whose_name_is_used_again_holds_a_consumer(table):
+    first = write(table, [("a", "p", 1, 1)], "insert")
+    consumer = table.consumer("x")
+    consumer.read()
+    consumer.commit()
+    table.alter([DropColumn("value"), AddColumn("value", pa.int64())])
+    for step in (1, 2):  # also while the alteration is all that came
+        with pytest.raises(ChangeRangeError, match="consumer reset x --to latest"):
+            consumer.read()
+        last = write(table, [("a", "p", 1 + step, 2)])
+    assert consumer.position == first
+    assert consumer.reset("latest") == last
+    assert consumer.read().num_rows == 0

@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import accumulate
 
 from hoodie.changes import ChangeQuery
+from hoodie.changes.columns import check_column_names
 from hoodie.changes.consumer_lag import last_completed, unread
 from hoodie.changes.range import ChangeRange, change_range
 from hoodie.errors import ChangeRangeError, ConfigError, SourceError, TableNotFoundError
@@ -130,6 +131,9 @@ class TableSource:
         commits = table_batch.commits[: self._count(table_batch)]
         if not commits:
             return empty
+        # Changes have the columns as of the end of their range. Rows have those of now.
+        until = table_batch.completion(commits[-1]) if self.changes else None
+        check_column_names(state, begin, until, renamed=True)
         return TableBatch(
             state=state,
             begin=begin,

@@ -19,6 +19,7 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from hoodie.changes import ChangeQuery, open_changes
+from hoodie.changes.columns import check_column_names
 from hoodie.changes.consumer_lag import last_completed
 from hoodie.changes.plan import CommitTimes, GroupChange
 from hoodie.changes.range import change_range
@@ -26,6 +27,7 @@ from hoodie.engine import LocalEngine
 from hoodie.error_boundary import call
 from hoodie.errors import ChangeRangeError, TimeTravelError
 from hoodie.model.changes import AFTER
+from hoodie.model.time import Time
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import ReadPlan, plan_before, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
@@ -98,6 +100,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             state = self._state()
             try:
                 begin.check(state)
+                if begin.position:  # the columns are those of now, also for commits before an ALTER
+                    check_column_names(state, Time.of(begin.position), renamed=False)
                 return self._planned(state, begin.start, last.position)
             except TimeTravelError as error:
                 if self._options.on_data_loss == FAIL or begin.table != state.properties.name:

@@ -209,3 +209,18 @@ def test_a_rollback_behind_a_commit_that_completed_later(tmp_path):
         streams["fail"].latestOffset(begin, ALL)
     again = streams["resnapshot"]
     assert batch(again, begin, again.latestOffset(begin, ALL)) == [("i", "a", 1), ("i", "x", 2)]
+
+
+def test_a_column_whose_name_is_used_again_ends_a_stream(table):
+    """Also one that was stopped at that time: the changes would go into the column of the rows before."""
+    begin = reader(table).latestOffset(reader(table).initialOffset(), ALL)
+    table.alter([DropColumn("value"), AddColumn("value", pa.int64())])
+    write(table, [("a", "p", 2, 2)])
+    stream = reader(table)
+    with pytest.raises(ChangeRangeError, match="'value' is the name of another column"):
+        batch(stream, begin, stream.latestOffset(begin, ALL))
+    again = reader(table, ondataloss="resnapshot")
+    end = again.latestOffset(begin, ALL)
+    assert batch(again, begin, end) == [("i", "a", 2), ("i", "x", None)]
+    write(table, [("a", "p", 3, 3)])
+    assert batch(stream, end, stream.latestOffset(end, ALL)) == [("u", "a", 3)]

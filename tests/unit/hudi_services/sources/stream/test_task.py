@@ -14,7 +14,8 @@ import hoodie.table
 import hudi_services.sources.ingest.target
 from hoodie import CLEAN, HoodieTable
 from hoodie.engine import LocalEngine
-from hoodie.errors import ConfigError
+from hoodie.errors import ChangeRangeError, ConfigError
+from hoodie.schema.changes import AddColumn, DropColumn
 from hoodie.storage import storage_of
 from hudi_services.entry.call import Call
 from hudi_services.sources.ingest import rounds
@@ -25,7 +26,7 @@ from tests.support.clock import FakeClock
 from tests.support.crashes import failures
 from tests.support.faulty import Killed
 from tests.support.matrix import DEEP
-from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, create
+from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, content, create
 
 PLAIN = {
     name: str(value)
@@ -264,3 +265,19 @@ def test_a_stream_that_dies_at_any_call_has_each_change_once(tmp_path, monkeypat
         run(*tables(storage))
         assert same(source, tables(storage)[1]), (storage.fail_at, error)
     assert deaths > 1
+
+
+@pytest.mark.parametrize("read", ["changes", "rows"])
+def test_a_column_that_has_another_name_is_not_mixed_with_the_one_before(pair, read):
+    """The rows that did not change would keep their values under the old name, and those that changed have the new one."""
+    source, target = pair
+    run(source.base_path, target, "--read", read)
+    source.alter([DropColumn("value"), AddColumn("value", pa.int64())])
+    source.write(batch([("a", "p", 2, 2)]), options=SMALL_BLOOM)
+    with pytest.raises(ChangeRangeError, match=r"'value' is the name of another column.*resnapshot"):
+        run(source.base_path, target, "--read", read)
+    assert content(HoodieTable.open(target)) == {"a": ("p", 1, 1), "b": ("p", 1, 1)}
+    run(source.base_path, target, "--read", read, "--on-data-loss", "resnapshot")
+    source.write(batch([("a", "p", 3, 3)]), options=SMALL_BLOOM)
+    run(source.base_path, target, "--read", read)
+    assert content(HoodieTable.open(target)) == content(source) == {"a": ("p", 3, 3), "b": ("p", 1, None)}
