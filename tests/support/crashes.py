@@ -60,11 +60,11 @@ def failures(origin, action, kind, half=False, few=10, beside=None):
     path = origin.with_name("run")
     folders = [path, *(beside or ())]
 
-    def once(fail_at, album=False):
+    def once(fail_at, copying=False):
         shutil.rmtree(path, ignore_errors=True)
         shutil.copytree(origin, path)
         clock = FakeClock(FakeClock().time.replace(month=2))
-        storage = Album(folders, clock) if album else FaultyStorage(path, fail_at, kind, half)
+        storage = CopyingStorage(folders, clock) if copying else FaultyStorage(path, fail_at, kind, half)
         try:
             with _same_names():
                 action(storage, clock)
@@ -72,18 +72,18 @@ def failures(origin, action, kind, half=False, few=10, beside=None):
             return storage, clock, error
         return storage, clock, None
 
-    album = kind == "kill" and beside is not None and not DEEP
-    whole, _, error = once(None, album)
+    copying = kind == "kill" and beside is not None and not DEEP
+    whole, _, error = once(None, copying)
     assert error is None
     assert whole.calls > few, "the action made too few storage calls to be true"
-    if album:
+    if copying:
         whole.keep()
     ends = set()
     numbers = itertools.count(1)
     if not DEEP and kind in ("kill", "full"):
         numbers = deaths(whole.log, half, bool(beside)) if kind == "kill" else troubles(whole.log)
     for fail_at in numbers:
-        if album and not (half and whole.log[fail_at - 1][0] in _TORN):
+        if copying and not (half and whole.log[fail_at - 1][0] in _TORN):
             storage, clock, error = whole.died(fail_at, half)
         else:
             storage, clock, error = once(fail_at)
@@ -95,38 +95,51 @@ def failures(origin, action, kind, half=False, few=10, beside=None):
             yield storage, clock, error
 
 
-class Album(FaultyStorage):
-    """Keeps copies of `folders` as they are before each call of a run that gets through. A kill at the call leaves just that."""
+class CopyingStorage(FaultyStorage):
+    """Keeps copies of `folders` as they are before each call of a run that gets through. A kill at the call leaves just that.
+
+    One call runs at a time: a copy beside a call of another thread, such as that of a heartbeat, would meet half of it.
+    """
 
     def __init__(self, folders, clock):
         super().__init__(folders[0])
         self._folders, self._clock = folders, clock
-        self._clocks, self._order = {}, threading.Lock()
+        self._clocks, self._one_call = {}, threading.RLock()
+
+    def _call(self, name, path, *rest):
+        with self._one_call:
+            return super()._call(name, path, *rest)
+
+    @contextmanager
+    def open_output(self, path):
+        with self._one_call, super().open_output(path) as sink:
+            yield sink
 
     def _step(self, name, path):
-        with self._order:  # threads list folders at once
-            if not self.calls or len(self._folders) > 1 or self.log[-1][0] not in _LOOKS:
-                self.keep()
-            return super()._step(name, path)
+        if not self.calls or len(self._folders) > 1 or self.log[-1][0] not in _LOOKS:
+            self.keep()
+        return super()._step(name, path)
 
     def keep(self):
-        number = self.calls + 1
-        self._clocks[number] = copy.copy(self._clock)
-        for folder in filter(Path.exists, self._folders):
-            shutil.copytree(folder, self._page(folder, number))
+        """Copy the folders as they are before the next call."""
+        with self._one_call:
+            number = self.calls + 1
+            self._clocks[number] = copy.copy(self._clock)
+            for folder in filter(Path.exists, self._folders):
+                shutil.copytree(folder, self._copy_of(folder, number))
 
     def died(self, fail_at, half):
         """Make the folders what they were before this call, or after it (`half`). Returns what a run that dies there would."""
         number = max(kept for kept in self._clocks if kept <= fail_at + half)
         for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)
-            if self._page(folder, number).exists():
-                shutil.copytree(self._page(folder, number), folder)
+            if self._copy_of(folder, number).exists():
+                shutil.copytree(self._copy_of(folder, number), folder)
         storage = FaultyStorage(self.base_path, fail_at)
         storage.log = self.log[:fail_at]
         return storage, copy.copy(self._clocks[number]), Killed(f"call {fail_at}: {self.log[fail_at - 1]}")
 
-    def _page(self, folder, number):
+    def _copy_of(self, folder, number):
         return folder.with_name(f"{folder.name}-{number}")
 
 
