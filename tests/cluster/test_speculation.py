@@ -15,11 +15,13 @@ from hoodie.storage import open_storage, walk_files
 from hudi_services.runtime.spark.java import spark_environment
 from tests.cluster.speculating import ROWS, STALLED, TASKS, rows
 from tests.support.cluster import settings
-from tests.support.matrix import sample
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 
-@pytest.mark.parametrize("markers", sample(["direct", "timeline_server_based"], 1))
+@pytest.mark.deep(
+    "the unit tests of fencing run tasks again, and test_tables.py kills an executor and has both kinds of markers"
+)
+@pytest.mark.parametrize("markers", ["direct", "timeline_server_based"])
 def test_attempts_that_fail_and_attempts_that_are_slow(cluster, library, s3, tmp_path, markers):
     url = f"{s3.bucket()}/table"
     create(url)

@@ -18,6 +18,7 @@ from tests.support.matrix import sample
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, content, create
 from tests.support.waiting import until
 
+MARKERS = "hoodie.write.markers.type"
 PARTITIONS = 6
 ROWS = 60_000
 
@@ -42,16 +43,25 @@ def test_executors_have_the_library_from_the_archive(spark, library):
 @pytest.mark.parametrize(
     ("where", "kind"), sample([("s3", "COPY_ON_WRITE"), ("s3", "MERGE_ON_READ"), ("file", "MERGE_ON_READ")], 1)
 )
-def test_a_table_lives_on_the_cluster(spark, s3, tmp_path, where, kind):
+def test_a_table_lives_on_the_cluster(spark, cluster, s3, tmp_path, where, kind):
     place = f"{s3.bucket()}/table" if where == "s3" else f"file://{tmp_path}/table"  # a folder that all machines share
     create(place, **{"hoodie.table.type": kind})
     table = HoodieTable.open(place, engine=SparkEngine(spark))
+    hoodie.spark.register(spark)
     table.write(batch([(f"k{n}", f"p{n % 3}", 0, n) for n in range(300)]), "bulk_insert", SMALL_BLOOM)
     expected = {f"k{n}": (f"p{n % 3}", 0, n) for n in range(300)}
     for step in (1, 2, 3):
         rows = [(f"k{n}", f"p{n % 3}", step, n * step) for n in range(step, 300, 7)] + [(f"n{step}", "p0", 1, 1)]
-        hoodie.spark.write(spark.createDataFrame(batch(rows)), place, "upsert", SMALL_BLOOM)
+        frame = spark.createDataFrame(batch(rows))
+        if step == 1:  # executors note their files at the driver's server
+            hoodie.spark.write(frame, place, "upsert", {**SMALL_BLOOM, MARKERS: "timeline_server_based"})
+        elif step == 2:  # executors stage the rows
+            frame.write.format("hoodie").options(**SMALL_BLOOM).mode("append").save(place)
+        else:
+            hoodie.spark.write(frame, place, "upsert", SMALL_BLOOM)
         expected.update({key: tuple(rest) for key, *rest in rows})
+    logs = "".join(file.read_text() for file in cluster.folder.rglob("stderr"))
+    assert "note their files themselves" not in logs, "the server in the driver was reached"
     if kind == "MERGE_ON_READ":
         assert table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1})
         assert table.run(COMPACTION)
@@ -88,6 +98,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_write(spark, cluster, s3, k
     assert list(walk_files(open_storage(url), ".hoodie/.temp")) == []
 
 
+@pytest.mark.deep("other tests here kill an executor and write by the format, and `spark` has copies of its tasks")
 def test_the_format_writes_what_the_attempts_that_count_have_staged(spark, cluster, s3):
     """Executors stage rows on S3, one of their processes is killed, and the driver's process writes each row once."""
     hoodie.spark.register(spark)
