@@ -17,8 +17,8 @@ from tests.support.s3 import moto_server
 
 # How long an example takes says more of the machine than of the code. Each run takes the same examples, so that a verdict
 # can be repeated. New draws belong to `--hypothesis-profile hunt`.
-settings.register_profile("any machine", deadline=None, derandomize=True, max_examples=100 if DEEP else 25)
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25)  # of `make quick`
+settings.register_profile("any machine", deadline=None, derandomize=True, max_examples=100 if DEEP else 15)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=15)  # of `make quick`
 settings.register_profile("hunt", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("any machine")
 
