@@ -117,7 +117,8 @@ def _types(item: pytest.Item) -> list[int]:
 
 def _places(item: pytest.Item, axis: Sequence[set[str]]) -> list[int]:
     """Those of the values of a row on an axis."""
-    given = [value for value in _parameters(item).values() if isinstance(value, str)]
+    flat = _flat(_parameters(item).values())  # the parameter of a fixture may be a type with a version
+    given = [value for value in flat if isinstance(value, str)]
     return [place for place, names in enumerate(axis) for value in given if value in names]
 
 

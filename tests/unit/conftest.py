@@ -37,13 +37,15 @@ def levels_of_the_log():
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that load Airflow or reach the S3 server are marked as such, so that none is forgotten. Half of the rows
     of both table types are deep, of tests of both versions and of statements. `make quick` takes a few rows of each test."""
-    for item in items:
-        if AIRFLOW in item.path.parents or "s3" in getattr(item, "fixturenames", ()):
+    folders = {path: set(path.parents) for path in {item.path for item in items} if UNIT in path.parents}
+    own = [item for item in items if item.path in folders]
+    for item in own:
+        if AIRFLOW in folders[item.path] or "s3" in getattr(item, "fixturenames", ()):
             item.add_marker("process")
-    leave_out_crosses(item for item in items if UNIT in item.path.parents)
-    statements = [item for item in items if SQL in item.path.parents]
+    leave_out_crosses(own)
+    statements = [item for item in own if SQL in folders[item.path]]
     leave_out_types(statements, "statements are planned before a table of either type gets the rows", asked="kind")
-    users = [item for item in items if any(folder in item.path.parents for folder in ABOVE)]
+    users = [item for item in own if not folders[item.path].isdisjoint(ABOVE)]
     leave_out_types(users, "the tests of the library's own parts have both types")
     if config.getoption("--hypothesis-profile") == "quick":
         cases: dict[str, list[pytest.Item]] = {}
