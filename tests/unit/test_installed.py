@@ -114,13 +114,22 @@ def test_what_is_missing_is_named_with_its_extra(program):
 
 
 def test_hive_sync_names_its_extra(program, tmp_path):
+    """In one process: the start of Python takes the time."""
     (tmp_path / "x.csv").write_text("id\n1\n")
     flags = [f"--target-base-path={tmp_path}/t", "--hoodie-conf=hoodie.table.name=t"]
     key = "--hoodie-conf=hoodie.table.recordkey.fields=id"
-    assert program("ingest", *flags, key, f"--source-path={tmp_path}", "--source-format=csv").returncode == 0
-    for mode in ("hms", "jdbc"):
-        done = program("sync", *flags[:1], f"--hoodie-conf=hoodie.datasource.hive_sync.mode={mode}")
-        assert "pip install 'hudi-table-services[hive]'" in done.stderr, mode
+    ingest = ["ingest", *flags, key, f"--source-path={tmp_path}", "--source-format=csv"]
+    syncs = [["sync", flags[0], f"--hoodie-conf=hoodie.datasource.hive_sync.mode={mode}"] for mode in ("hms", "jdbc")]
+    code = (
+        "import sys\nfrom hudi_services.cli.program import main\n"
+        f"for command in {[ingest, *syncs]}:\n"
+        "    print('==', main(command), file=sys.stderr, flush=True)\n"
+    )
+    done = program(python_code=code)
+    loaded, *told, end = re.split(r"^== \d\n", done.stderr, flags=re.M)
+    assert (done.stderr.startswith(f"{loaded}== 0\n"), len(told), end) == (True, 2, ""), done.stderr
+    for text in told:
+        assert "pip install 'hudi-table-services[hive]'" in text
 
 
 def test_bash_completes_it(program, tmp_path):
@@ -144,8 +153,11 @@ def test_airflow_names_its_extra(program, tmp_path):
 
 
 def test_files_for_airflow_and_spark_submit_come_along(program):
-    for which, file in (("dags", "hudi_ingest.py"), ("spark-apps", "cleaner.py"), ("spark-conf", "log4j2.properties")):
-        folder = Path(program("folder", which).stdout.strip())
+    files = {"dags": "hudi_ingest.py", "spark-apps": "cleaner.py", "spark-conf": "log4j2.properties"}
+    code = "from hudi_services.cli.program import main\n"
+    code += "".join(f"main(['folder', '{which}'])\n" for which in files)
+    folders = map(Path, program(python_code=code).stdout.split())
+    for folder, file in zip(folders, files.values(), strict=True):
         assert (folder / file).is_file()
         assert "site-packages" in folder.parts
 

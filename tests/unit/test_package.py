@@ -89,6 +89,7 @@ for module in sys.argv[1:]:
 """
 
 
+@pytest.mark.deep("thirty programs for developers: other tests import their modules")
 def test_benchmarks_start_as_documented():
     """Without PYTHONPATH, as a person types it."""
     done = run(["-c", HELP, *MODULES], env={"PATH": "/usr/bin:/bin"}, timeout=120)

@@ -16,6 +16,7 @@ from tests.support.changes import apply, counted
 from tests.support.examples import examples
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.history import ACTIONS, AT_COMMIT, CASES, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
+from tests.support.matrix import sample
 
 pytestmark = pytest.mark.histories
 
@@ -61,7 +62,9 @@ class Program:
             return
 
 
-@pytest.mark.parametrize(("kind", "version", "mode"), [each for each in CASES if each[2].startswith("EVENT")])
+@pytest.mark.parametrize(
+    ("kind", "version", "mode"), sample([each for each in CASES if each[2].startswith("EVENT")], 0, 5)
+)
 @settings(max_examples=examples(16), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]))
 def test_every_change_once_beside_cleans_and_archivals(kind, version, mode, steps, limit):

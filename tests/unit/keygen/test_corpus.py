@@ -75,7 +75,7 @@ def wrong(case, maker, what, expected):
     for row, answer in answers:
         no = by_type or isinstance(answer, dict) or (what == "path" and not is_folder(answer))
         (refused if no else taken).append((row, answer))
-    for row, answer in refused:
+    for row, answer in refused if DEEP else refused[::3]:
         made = made_by(maker, table(case, [row]))
         if not isinstance(made, HoodieError) and not (by_type and _is_number_in_text(case, row)):
             yield row, answer, made

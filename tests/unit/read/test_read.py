@@ -51,8 +51,8 @@ def test_a_time_without_a_zone_does_not_fit_a_column_with_one(tmp_path, stored):
 
 
 def test_row_groups_are_left_out_by_their_statistics(table):
-    rows = batch([(f"k{i:06d}", "p", i, i) for i in range(400_000)])
-    table.write(rows, "bulk_insert", {**SMALL_BLOOM, "hoodie.parquet.block.size": 4_000_000})
+    rows = batch([(f"k{i:06d}", "p", i, i) for i in range(200_000)])
+    table.write(rows, "bulk_insert", {**SMALL_BLOOM, "hoodie.parquet.block.size": 2_000_000})
     groups, matching = 0, 0
     for file_slice in table.file_slices():
         with BaseFileReader(table.storage, file_slice.base_file.path) as reader:

@@ -27,7 +27,7 @@ from tests.support.waiting import until
 
 pytestmark = pytest.mark.process
 
-TABLES, COMMITS = 6, 8
+TABLES, COMMITS = 4, 5
 
 
 @pytest.fixture(scope="module")
