@@ -24,6 +24,7 @@ from hudi_services.local_airflow.home import AirflowHome
 from hudi_services.local_airflow.owner import find_owner
 from hudi_services.local_airflow.processes import processes_of, stop
 from hudi_services.runtime.folders import PROJECT
+from tests.e2e.conftest import copy_database
 from tests.e2e.test_quickstart import BLOCKS
 from tests.e2e.test_quickstart import said as said_by
 from tests.support.waiting import PATIENCE
@@ -51,12 +52,13 @@ pools: {slow: 1}
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Path]:
+def shop(tmp_path: Path, migrated: Path) -> Iterator[Path]:
     """A folder with a registry that was never near the demo's, and a space in its name."""
     said_by(_FILES, tmp_path)
     folder = (tmp_path / "shop").rename(tmp_path / "my shop")
     assert _SCHEDULE in _REGISTRY
     (folder / "own.yaml").write_text(_REGISTRY)
+    copy_database(migrated, AirflowHome(folder / ".airflow", folder / "own.yaml"))
     yield folder
     stop(folder / ".airflow", grace=1)
 
