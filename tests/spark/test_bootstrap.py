@@ -13,6 +13,7 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import SourceError
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap, validate_bootstrap
 from hoodie.spark import SparkEngine
+from tests.support.matrix import sample
 from tests.support.sources import SMALL, TABLE, contents, hive_source, put
 
 pytestmark = pytest.mark.spark
@@ -64,7 +65,7 @@ def test_errors_of_the_workers_say_what_to_do(spark, tmp_path):
         run_bootstrap(asked, SystemClock(), SparkEngine(spark))
 
 
-@pytest.mark.parametrize("mode", ["METADATA_ONLY", "FULL_RECORD"])
+@pytest.mark.parametrize("mode", sample(["METADATA_ONLY", "FULL_RECORD"], 0))
 def test_what_spark_wrote_in_hives_old_ways(spark, tmp_path, mode):
     """INT96 timestamps, two-level lists, Hive's bags and maps, decimals in bytes."""
     plain = str(tmp_path / "source")

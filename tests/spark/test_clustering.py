@@ -6,12 +6,13 @@ import pytest
 
 import hoodie.spark
 from hoodie import CLUSTERING
+from tests.support.matrix import sample
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("layout", ["linear", "hilbert"])
+@pytest.mark.parametrize("layout", sample(["linear", "hilbert"], 1))
 def test_a_clustering_on_spark(spark, tmp_path, layout):
     table = create(tmp_path / "t", engine=hoodie.spark.SparkEngine(spark), **{"hoodie.table.type": "MERGE_ON_READ"})
     small = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}

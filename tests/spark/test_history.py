@@ -7,7 +7,7 @@ import pytest
 import hoodie.spark
 from hoodie.engine import LocalEngine
 from tests.support.history import History, random_steps
-from tests.support.matrix import sample
+from tests.support.matrix import DEEP, sample
 from tests.support.tables import content
 
 pytestmark = pytest.mark.spark
@@ -24,7 +24,7 @@ def test_history(spark, tmp_path, kind, version, mode, seed):
     threads = History(tmp_path / "threads", kind, version, mode, LocalEngine(2))
     on_spark = History(tmp_path / "spark", kind, version, mode, hoodie.spark.SparkEngine(spark))
     histories = (threads, on_spark)
-    for step in random_steps(seed, 10):
+    for step in random_steps(seed, 10 if DEEP else 6):
         for history in histories:
             history.run(step)
             history.check()

@@ -64,7 +64,7 @@ def test_incremental_reads_with_a_filter(spark, table):
     assert rows_of(frame) == [("k2", "p2", 7)]
 
 
-@pytest.mark.parametrize(("scheme", "kind"), sample(product(["s3", "s3a"], ["COPY_ON_WRITE", "MERGE_ON_READ"]), 3))
+@pytest.mark.parametrize(("scheme", "kind"), sample(product(["s3", "s3a"], ["COPY_ON_WRITE", "MERGE_ON_READ"])))
 def test_a_table_that_no_file_system_of_hadoop_reaches_is_read_by_workers(spark, s3, monkeypatch, scheme, kind):
     url = f"{s3.bucket().replace('s3://', f'{scheme}://')}/t"
     table = HoodieTable.create(url, {**OPTIONS, "hoodie.table.type": kind})

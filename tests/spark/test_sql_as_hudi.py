@@ -8,7 +8,7 @@ from hoodie.sql import connect
 from tests.support.sql_cases import expected, played, sampled
 
 
-@pytest.mark.parametrize(("case", "kind"), sampled(["mor"], 24), ids=lambda each: getattr(each, "id", each))
+@pytest.mark.parametrize(("case", "kind"), sampled(["mor"], 48), ids=lambda each: getattr(each, "id", each))
 def test_rows_are_those_of_hudi(tmp_path, spark, case, kind):
     with connect(tmp_path, spark=spark) as db:
         for step, rows in played(case, kind, lambda text: db.sql(text).table.to_pylist(), "ours"):

@@ -25,7 +25,7 @@ def frame(spark, *rows):
     return spark.createDataFrame(list(rows), SCHEMA)
 
 
-@pytest.mark.parametrize("local_rows", [100, 0])
+@pytest.mark.parametrize("local_rows", sample([100, 0], 0))
 def test_a_batch_is_written_once(spark, tmp_path, local_rows):
     table = create(tmp_path / "t")
     sink = hoodie.spark.stream_sink(table.base_path, SMALL_BLOOM, query="q", local_rows=local_rows, operation="insert")
@@ -73,6 +73,7 @@ def test_a_batch_that_another_wrote_meanwhile_is_found_under_the_lock(spark, tmp
     assert table.read().num_rows == 1
 
 
+@pytest.mark.deep("other tests read, write and start again: here they meet in one query")
 def test_rows_flow_from_table_to_table(spark, tmp_path):
     """A query reads one table and writes another; started again it goes on where it was."""
     source, target = create(tmp_path / "s"), create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ"})
