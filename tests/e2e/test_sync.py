@@ -16,6 +16,9 @@ from tests.e2e.conftest import Running
 pytestmark = pytest.mark.e2e
 
 
+@pytest.mark.deep(
+    "test_airflow.py has the first try, `interop` syncs to a metastore, and `unit` catches up what a sync has missed"
+)
 def test_a_metastore_that_was_down_is_told_later(airflow: Running, outage: Outage) -> None:
     api, path = airflow.api, str(airflow.home.lake / TABLE)
     (tried,) = syncs(airflow, "success")
