@@ -126,9 +126,9 @@ def test_hive_sync_names_its_extra(program, tmp_path):
         "    print('==', main(command), file=sys.stderr, flush=True)\n"
     )
     done = program(python_code=code)
-    loaded, *told, end = re.split(r"^== \d\n", done.stderr, flags=re.M)
-    assert (done.stderr.startswith(f"{loaded}== 0\n"), len(told), end) == (True, 2, ""), done.stderr
-    for text in told:
+    load, *outputs, end = re.split(r"^== \d\n", done.stderr, flags=re.M)
+    assert (done.stderr.startswith(f"{load}== 0\n"), len(outputs), end) == (True, 2, ""), done.stderr
+    for text in outputs:
         assert "pip install 'hudi-table-services[hive]'" in text
 
 

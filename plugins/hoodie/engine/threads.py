@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-_MOST_THREADS = 512  # of a process. A call that finds all of them busy does its work alone
+_MOST_THREADS = 512  # threads of a process. A call that finds all of them busy does its work alone
 
 
 def map_on_threads(function: Callable[[T], R], items: Sequence[T], at_once: int) -> list[R]:
@@ -51,7 +51,8 @@ class _Work(Generic[T, R]):
     def __init__(self, function: Callable[[T], R], items: Sequence[T]) -> None:
         self._function = function
         self._items = items
-        self._numbers = iter(range(len(items)))  # of items that no thread has taken: `next` of a range is atomic
+        # Numbers of items that no thread has taken: `next` of a range is atomic.
+        self._numbers = iter(range(len(items)))
         self._results: dict[int, R] = {}
         self._errors: dict[int, BaseException] = {}
         self._stopped = False

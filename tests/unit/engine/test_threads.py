@@ -50,7 +50,7 @@ def test_threads_stay():
     assert threading.active_count() == before
 
 
-def test_the_first_item_that_failed_is_told_when_no_other_runs():
+def test_the_error_of_the_first_item_is_raised_when_no_other_runs():
     ended = []
 
     def work(number):

@@ -105,9 +105,8 @@ def create_properties(storage: Storage, properties: TableProperties) -> None:
 
 def create_lost_properties(storage: Storage, properties: TableProperties) -> None:
     """Write the properties of a table that lost them. Raises FileExistsError when another process has just done so."""
-    _drop_checksum_file(
-        storage, PROPERTIES
-    )  # with that of the lost file Hadoop's local file system would refuse the new one
+    # Hadoop's local file system would refuse the new file with the checksum of the lost one.
+    _drop_checksum_file(storage, PROPERTIES)
     create_own(storage, PROPERTIES, _encode(properties))
 
 
