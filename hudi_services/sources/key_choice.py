@@ -1,4 +1,5 @@
-"""The record key that a sample suggests: columns that are unique and without nulls, identical rows counted once. Pure."""
+"""The record key that a sample suggests: columns, or fields of structs, that are unique and without nulls. Identical rows count
+once. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +11,14 @@ from itertools import combinations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.display import counted
+from hoodie.schema import values_of
+
 _KEY = re.compile(
     r"(^|_| |-)(?i:id|uuid|guid|key|no|nr|num|number|code)$|[a-z0-9](Id|ID|Uuid|UUID|Guid|Key|No|Nr|Number|Code)$"
+)
+_POSITION = re.compile(
+    r"(^|_| |-)(?i:line|seq|sequence|pos|position|item|row|index|idx|part)$|[a-z0-9](Line|Seq|Sequence|Position|Index)$"
 )
 _BEST_KEY = re.compile(r"^(id|uuid|guid|key|pk)$", re.IGNORECASE)
 _VERSION = re.compile(r"updated|modified|changed|last_?change|version|revision", re.IGNORECASE)
@@ -21,18 +28,22 @@ _MEASURE = re.compile(
 )
 _PLACES = 8  # columns that are tried together as a key
 _TOGETHER = (2, 3)
+_AT_MOST = 4  # columns whose names or types all say that they identify a row
+_ENOUGH = 20  # different rows: in fewer, columns without such a name are unique by chance
 _NONE = (
-    "no column, and no two or three together, are unique and without nulls; a key of others would lose rows. Name the columns "
-    "that identify a row, or deliver one that does"
+    "no column, and no two or three together, are unique and without nulls in {rows}; a key of others would lose rows. Name the "
+    "columns that identify a row, or deliver one that does"
 )
 
 
 @dataclass(frozen=True)
 class KeyChoice:
-    """The columns of the key, none if no columns identify a row, and why to doubt them."""
+    """The columns of the key, none if no columns identify a row, and what to know of them. `is_sure`: the names of all say
+    that they identify a row."""
 
     columns: tuple[str, ...] = ()
     note: str | None = None
+    is_sure: bool = False
 
 
 def choose_key(rows: pa.Table, distinct: int, ordering: str | None) -> KeyChoice:
@@ -41,30 +52,34 @@ def choose_key(rows: pa.Table, distinct: int, ordering: str | None) -> KeyChoice
     Rows of one key are versions of a record only where the name of the ordering column says so, as in `updated_at`. Rows that
     differ in another time, such as `ts`, are events, and all of them stay. A time of the last change is in no key.
     """
+    rows = _with_fields(rows)
     version = ordering if ordering is not None and _VERSION.search(ordering) else None
     every = [name for name in _ranked(rows, refused=True) if name != version]
     ranked = [name for name in every if _may_be_key(rows.schema.field(name).type)]
-    named = [name for name in every if _KEY.search(name)]
+    named = [name for name in every if _is_named(name)]
     unique = [name for name in every if _groups(rows, (name,)) == distinct]
     unfit = next((name for name in unique if name in named), None)
     # A time or measure that is unique in a sample of several devices is so by chance.
-    likely = (name for name in unique if name in ranked and not (named and _is_measure(rows, name)))
+    likely = [name for name in unique if name in ranked and not (named and _is_measure(rows, name))]
     alone = next((name for name in unique if name in named and name in ranked), None)
-    if alone is None and unfit is not None:
-        return KeyChoice((), _unfit(rows, (unfit,)))
-    alone = alone if alone is not None else next(likely, None)
     if alone is not None:
-        return KeyChoice((alone,), None if distinct > 1 and _KEY.search(alone) else "unique in the sample, by chance")
+        return _chosen((alone,), distinct, ordering)
+    if unfit is not None:
+        return KeyChoice((), _unfit(rows, (unfit,)))
+    if likely and distinct >= _ENOUGH:
+        return _chosen((likely[0],), distinct, ordering)
     if version is not None:
         for name in (name for name in named if name in ranked):
             if _groups(rows, (name, version)) == distinct:
                 why = f"occurs several times, each with another {version}: the newest row is kept"
                 return KeyChoice((name,), why)
     together = _unique_together(rows, distinct, ranked)
-    if together is not None:
-        return KeyChoice(together, _doubt(together, ordering))
+    if together is not None and (distinct >= _ENOUGH or all(_identifies(rows, name) for name in together)):
+        return _chosen(together, distinct, ordering)
+    if likely or together is not None:
+        return KeyChoice((), _too_few(likely[:1] or together or (), distinct))
     others = _unique_together(rows, distinct, every, at_least=1)
-    return KeyChoice((), _NONE if others is None else _unfit(rows, others))
+    return KeyChoice((), _NONE.format(rows=_looked_at(distinct)) if others is None else _unfit(rows, others))
 
 
 def unique_columns(rows: pa.Table) -> tuple[str, ...]:
@@ -78,11 +93,28 @@ def moves(rows: pa.Table, key: Sequence[str], partition: str) -> bool:
     return _groups(rows, key) < _groups(rows, (*key, partition))
 
 
-def _doubt(names: Sequence[str], ordering: str | None) -> str | None:
-    events = [name for name in names if _KEY.search(name)]
-    if ordering in names and events:
-        return f"each {ordering} is a row of its own; [{', '.join(events)}] alone keeps only the newest row of each"
-    return None if len(events) == len(names) else "unique in the sample, by chance"
+def _chosen(names: tuple[str, ...], distinct: int, ordering: str | None) -> KeyChoice:
+    """A key of columns that are unique, with what to know of it: nothing of one column whose name says that it is the key."""
+    events = [name for name in names if _is_named(name)]
+    unique = f"unique in {_looked_at(distinct)}"
+    if ordering in names and events and len(names) > 1:
+        note = f"each {ordering} is a row of its own; [{', '.join(events)}] alone keeps only the newest row of each"
+        return KeyChoice(names, note)
+    if distinct < 2 or not all(_is_named(name) or _POSITION.search(_last(name)) for name in names):
+        return KeyChoice(names, f"{unique}, by chance")
+    is_sure = events == list(names) and not any("." in name for name in names)
+    return KeyChoice(names, None if is_sure and len(names) == 1 else unique, is_sure and len(names) < _AT_MOST)
+
+
+def _looked_at(distinct: int) -> str:
+    return f"the {counted(distinct, 'different row')} that {'was' if distinct == 1 else 'were'} looked at"
+
+
+def _too_few(names: Sequence[str], distinct: int) -> str:
+    return (
+        f"{', '.join(names)} {'is' if len(names) == 1 else 'are together'} unique in {_looked_at(distinct)}, which are too few "
+        "to say more. Name the columns that identify a row"
+    )
 
 
 def _unfit(rows: pa.Table, names: Sequence[str]) -> str:
@@ -96,22 +128,22 @@ def _candidates(rows: pa.Table, *, refused: bool) -> Iterator[str]:
     """Columns without nulls and empty texts. With `refused` also those of types that make no key, or no safe one."""
     for field in rows.schema:
         fits = _may_be_key(field.type) or (refused and _is_refused(field.type))
-        if fits and "." not in field.name and not rows[field.name].null_count and not _has_empty(rows[field.name]):
+        if fits and not rows[field.name].null_count and not _has_empty(rows[field.name]):
             yield field.name
 
 
 def _ranked(rows: pa.Table, *, refused: bool) -> list[str]:
     """The candidates, the best key first: by their names, times and measures last, then in their order in the files."""
 
-    def rank(name: str) -> tuple[bool, bool, bool]:
-        return not _BEST_KEY.search(name), not _KEY.search(name), _is_measure(rows, name)
+    def rank(name: str) -> tuple[bool, bool, bool, bool]:
+        return not _BEST_KEY.search(name), not _is_named(name), _is_measure(rows, name), "." in name
 
     return sorted(_candidates(rows, refused=refused), key=rank)
 
 
 def _is_measure(rows: pa.Table, name: str) -> bool:
     """True for a time or measure, by its type or its name."""
-    return pa.types.is_temporal(rows.schema.field(name).type) or bool(_MEASURE.search(name))
+    return pa.types.is_temporal(rows.schema.field(name).type) or bool(_MEASURE.search(_last(name)))
 
 
 def _is_time(rows: pa.Table, name: str) -> bool:
@@ -123,23 +155,64 @@ def _unique_together(
 ) -> tuple[str, ...] | None:
     """Few of the columns that are unique together: those whose names say so, then times, before others."""
     times = [name for name in ranked if pa.types.is_temporal(rows.schema.field(name).type)]
-    tried = list(dict.fromkeys((*ranked[: _PLACES - 2], *times[:2], *ranked)))[:_PLACES]
+    positions = [name for name in ranked if _POSITION.search(_last(name))]
+    first = (*ranked[: _PLACES - 4], *positions[:2], *times[:2], *ranked)
+    tried = list(dict.fromkeys(first))[:_PLACES]
     weights = {name: _weight(rows, name) for name in tried}
-    for count in range(at_least, _TOGETHER[-1] + 1):
-        for names in sorted(combinations(tried, count), key=lambda names: sum(weights[name] for name in names)):
+    for count in range(at_least, _AT_MOST + 1):
+        fit = tried if count <= _TOGETHER[-1] else [name for name in tried if _identifies(rows, name)]
+        for names in sorted(combinations(fit, count), key=lambda names: sum(weights[name] for name in names)):
             if _groups(rows, names) == distinct:
                 return tuple(name for name in ranked if name in names)
     return None
 
 
 def _weight(rows: pa.Table, name: str) -> int:
-    kind = rows.schema.field(name).type
-    return 0 if _KEY.search(name) else 1 if pa.types.is_temporal(kind) else 3
+    if _is_named(name) or _POSITION.search(_last(name)):
+        return 1 if "." in name else 0
+    return 2 if pa.types.is_temporal(rows.schema.field(name).type) else 6
+
+
+def _identifies(rows: pa.Table, name: str) -> bool:
+    """True if the name or the type of a column says that it distinguishes rows."""
+    return _weight(rows, name) <= 2
+
+
+def _is_named(name: str) -> bool:
+    return bool(_KEY.search(_last(name)))
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _with_fields(rows: pa.Table) -> pa.Table:
+    """The columns, and behind them the fields of structs by their dotted names. Names with dots of their own are left out, and so
+    are times of the last change in structs."""
+    flat = rows.select([name for name in rows.schema.names if "." not in name])
+    fields = [
+        name
+        for field in flat.schema
+        for name in _leaves(field.name, field.type)
+        if "." in name and not _VERSION.search(_last(name))
+    ]
+    for name in fields:
+        flat = flat.append_column(name, values_of(rows, name))
+    return flat
+
+
+def _leaves(name: str, kind: pa.DataType) -> Iterator[str]:
+    if not pa.types.is_struct(kind):
+        yield name
+        return
+    for field in kind:
+        if "." not in field.name:
+            yield from _leaves(f"{name}.{field.name}", field.type)
 
 
 def _groups(rows: pa.Table, names: Iterable[str]) -> int:
-    columns = list(dict.fromkeys(names))
-    return int(rows.select(columns).group_by(columns).aggregate([]).num_rows)
+    columns = {name: rows[name] if name in rows.schema.names else values_of(rows, name) for name in names}
+    return int(pa.table(columns).group_by(list(columns)).aggregate([]).num_rows)
 
 
 def _has_empty(column: pa.ChunkedArray) -> bool:

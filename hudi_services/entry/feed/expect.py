@@ -98,5 +98,5 @@ def unknown_columns(expect: Expect, names: Iterable[str]) -> Iterator[tuple[tupl
         if name.partition(".")[0] not in known:
             yield ("expect", name), "is no column of `schema`"
     for name in expect.unique:
-        if name not in known:
+        if name.partition(".")[0] not in known:
             yield ("expect", "unique"), f"names {name!r}, which is no column of `schema`"

@@ -15,6 +15,7 @@ from hoodie.engine import Engine
 from hoodie.engine.base import Block, Split
 from hoodie.errors import ConfigError
 from hoodie.formats.murmur import murmur2
+from hoodie.schema import find_field, values_of
 from hoodie.write.worker.rows import split_by
 from hudi_services.runtime.json_values import json_row_values
 from hudi_services.sources.ingest.expectations.tally import Tally, Tallying
@@ -39,11 +40,9 @@ class Repeated:
 def check_unique_columns(names: Iterable[str], schema: pa.Schema) -> None:
     """Raises ConfigError for columns that the rows do not have, or whose values cannot be compared."""
     for name in names:
-        fits = name in schema.names and not _has_no_text(schema.field(name).type)
-        if not fits:
-            schema_text = (
-                f"type {schema.field(name).type}" if name in schema.names else f"columns {', '.join(schema.names)}"
-            )
+        field = find_field(schema, name)
+        if field is None or _has_no_text(field.type):
+            schema_text = f"type {field.type}" if field is not None else f"columns {', '.join(schema.names)}"
             raise ConfigError(
                 f"`expect.unique` names the column {name!r}, which cannot be compared",
                 found=schema_text,
@@ -77,7 +76,7 @@ class _Values:
         for batch in batches:
             rows = pa.Table.from_batches([batch])
             counter.add(rows)
-            keys = rows.select(list(self.columns)).drop_null()
+            keys = pa.table({name: values_of(rows, name) for name in self.columns}).drop_null()
             if keys.num_rows:
                 yield from split_by(keys, _hashes(keys) % np.uint32(self.buckets), self.buckets)
         yield 0, pa.table({_TALLY: [json.dumps(asdict(counter.tally))]})

@@ -76,7 +76,7 @@ def unique_in_sample(splits: Sequence[CheckedSplit], ordering: Sequence[str]) ->
     with opened() as duck:
         different = rows.filter(_firsts(_hash(duck, rows.columns)))
     choice = choose_key(different, different.num_rows, next(iter(ordering), None))
-    return UniqueColumns(unique_columns(different), choice.columns if choice.note is None else ())
+    return UniqueColumns(unique_columns(different), choice.columns if choice.is_sure else ())
 
 
 @dataclass(frozen=True)

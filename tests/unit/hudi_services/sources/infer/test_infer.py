@@ -359,7 +359,7 @@ def test_csv_of_another_country(folder, capsys):
 
 
 def test_without_a_header(folder, capsys):
-    (folder / "a.csv").write_text("1|2.5|2026-01-01\n2|3.5|2026-01-02\n")
+    (folder / "a.csv").write_text("".join(f"{n}|2.5|2026-01-{n:02}\n" for n in range(1, 21)))
     text = inferred(folder, capsys)
     assert loaded(folder, text, capsys)[1]["source"]["csv"] == {
         "delimiter": "|",

@@ -58,6 +58,26 @@ FEEDS = {
         27,
         {"record_key": ["shop_no", "till_no", "slip_no"]},
     ),
+    "a key of four columns beside one unique fraction": Feed(
+        {
+            "a.csv": _lines(
+                "shop_no,till_no,day,seq,amount",
+                [f"{n // 18},{n // 6 % 3},2026-07-0{n // 3 % 2 + 1},{n % 3},{n / 7:.4f}" for n in range(36)],
+            )
+        },
+        36,
+        {"record_key": ["shop_no", "till_no", "seq", "day"], "partition_by": ["day"]},
+        says="unique in the 36 different rows that were looked at",
+    ),
+    "a key in a struct": Feed(
+        {"a.json": _json([{"meta": {"id": f"e{n}", "of": "x"}, "amount": n % 2} for n in range(10)])},
+        10,
+        {"record_key": ["meta.id"]},
+        says="expect: {unique: [meta.id]}",
+    ),
+    "too few rows for columns without such a name": Feed(
+        {"a.csv": _lines("name,v", ["a,1", "b,1"])}, None, says="which are too few to say more"
+    ),
     "events of one device": Feed(
         {"a.csv": _lines("device_id,ts,value", [f"d{n % 3},2026-01-01 00:00:{n:02},1" for n in range(30)])},
         30,
@@ -69,7 +89,9 @@ FEEDS = {
     ),
     "leading zeros": Feed({"a.csv": _lines("code,v", ["007,a", "07,b", "7,c", "0,d"])}, 4, {"record_key": ["code"]}),
     "dates as text that are one date": Feed(
-        {"a.csv": _lines("day,v", ["1.7.2026,a", "01.07.2026,b", "2.7.2026,c"])}, 3, {"record_key": ["v"]}
+        {"a.csv": _lines("day,v", ["1.7.2026,a0", "01.07.2026,b0", *(f"2.7.2026,c{n}" for n in range(18))])},
+        20,
+        {"record_key": ["v"]},
     ),
     "words for nothing": Feed(
         {
@@ -126,8 +148,11 @@ FEEDS = {
         remark="at would be unique, but at is a time with a zone",
     ),
     "headers in another case": Feed(
-        {"a.csv": _lines("ID,Name", ["1,a", "2,b"]), "b.csv": _lines("id,Name", ["3,c", "4,d"])},
-        4,
+        {
+            f"{file}.csv": _lines(f"{key},Name", [f"{n},{file}{n}" for n in range(10)])
+            for file, key in (("a", "ID"), ("b", "id"))
+        },
+        20,
         {"record_key": ["Name"]},
     ),
     "rows that are not complete": Feed(

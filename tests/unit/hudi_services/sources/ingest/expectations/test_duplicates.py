@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from hoodie.engine import LocalEngine
-from hudi_services.sources.ingest.expectations.duplicates import Repeated, tally_and_repeated
+from hoodie.errors import ConfigError
+from hudi_services.sources.ingest.expectations.duplicates import Repeated, check_unique_columns, tally_and_repeated
 from hudi_services.sources.ingest.expectations.tally import Tallying
 
 
@@ -54,3 +55,12 @@ def test_columns_together_and_nulls():
     assert repeated(("b",), rows) == Repeated(1, 2, "b 'z'")
     joined = pa.table({"a": ["x", "x\x1fy"], "b": ["y\x1fz", "z"]})
     assert repeated(("a", "b"), joined) == Repeated(), "equal text together, and different values"
+
+
+def test_fields_of_structs():
+    rows = pa.table({"meta": [{"id": 1, "of": [1]}, {"id": 1, "of": [2]}, {"id": 2, "of": [1]}, None, None]})
+    check_unique_columns(["meta.id"], rows.schema)
+    assert repeated(("meta.id",), rows) == Repeated(1, 2, "meta.id 1")
+    for name in ("meta", "meta.of", "meta.x", "x"):
+        with pytest.raises(ConfigError, match=f"`expect.unique` names the column '{name}', which cannot be compared"):
+            check_unique_columns([name], rows.schema)
