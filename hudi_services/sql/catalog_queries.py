@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.dataset import HoodieDataset
 from hoodie.display import size_of, some
 from hoodie.errors import SqlError, TableNotFoundError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.read.query import Snapshot
 from hoodie.sql.catalog import Entry, entry_of
 from hoodie.sql.engine import NamedSource, Source
+from hoodie.sql.look import Look
 from hoodie.sql.names import TableName, tables_read
 from hoodie.sql.parse import DIALECT, Statement
 from hoodie.sql.result import Result
@@ -95,21 +95,22 @@ class CatalogQueries:
         return session.open(lake_entry(catalog, table)).schema
 
     def _sources(self, session: Session, query: exp.Query) -> Iterator[NamedSource]:
+        look = Look()
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
         for table in tables_read(query):
             if table.catalog:
-                yield table, self._source(session, query, table, meta=meta)
+                yield table, self._source(session, query, table, look, meta=meta)
             elif session.is_known(table):
                 entry = session.entry(table)
                 table_snapshot = Snapshot(moment_of(table), entry.read_optimized)
-                yield table, HoodieDataset(session.open(entry), table_snapshot, meta_columns=meta)
+                yield table, look.dataset(session.open(entry), table_snapshot, meta_columns=meta)
 
-    def _source(self, session: Session, query: exp.Query, table: exp.Table, *, meta: bool) -> Source:
+    def _source(self, session: Session, query: exp.Query, table: exp.Table, look: Look, *, meta: bool) -> Source:
         catalog = self.catalog(table.catalog)
         if isinstance(catalog, LakeCatalog):
             entry = lake_entry(catalog, table)
             lake_snapshot = Snapshot(moment_of(table), entry.read_optimized)
-            return HoodieDataset(session.open(entry), lake_snapshot, meta_columns=meta)
+            return look.dataset(session.open(entry), lake_snapshot, meta_columns=meta)
         if moment_of(table) is not None:
             raise SqlError(
                 f"A server has no rows of an earlier time: {table.sql(dialect=DIALECT)}", fix="leave AS OF out"

@@ -15,6 +15,7 @@ from hoodie.model.time import Time
 from hoodie.read.query import Snapshot
 from hoodie.sql.catalog import Entry
 from hoodie.sql.engine import NamedSource
+from hoodie.sql.look import Look
 from hoodie.sql.names import tables_read
 from hoodie.sql.parse import DIALECT, Statement
 from hoodie.sql.result import Result
@@ -47,8 +48,10 @@ class MomentQueries:
         server = self._server(session, [entry for _, entry in entries])
         cut = cut_at(server_moment, server.name, server.cuts.newest_first())
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
+        look = Look()
         sources: list[NamedSource] = [
-            (table, _dataset(session, entry, _place(entry, server, cut), cut, meta=meta)) for table, entry in entries
+            (table, _dataset(session, entry, _place(entry, server, cut), cut, look, meta=meta))
+            for table, entry in entries
         ]
         return Result(session.engine.query(query, sources).fetched(), note=f"as of {cut_text(cut)}, of {server.name}")
 
@@ -125,13 +128,12 @@ def _place(entry: Entry, server: SourceServer, cut: Cut) -> TablePlace:
     )
 
 
-def _dataset(session: Session, entry: Entry, place: TablePlace, cut: Cut, *, meta: bool) -> HoodieDataset:
+def _dataset(session: Session, entry: Entry, place: TablePlace, cut: Cut, look: Look, *, meta: bool) -> HoodieDataset:
     table = session.open(entry)
-    state = table.state()
-    if not state.timeline.is_committed(Time.of(place.instant)):
+    if not look.state(table).timeline.is_committed(Time.of(place.instant)):
         raise SqlError(
             f"The table {entry.name} does not have its commit {place.instant} of cut {cut.number} any more",
             found="a rollback or restore removed it, or the table was created again",
             fix="name a later moment",
         )
-    return HoodieDataset(table, Snapshot(place.instant), state=state, meta_columns=meta)
+    return look.dataset(table, Snapshot(place.instant), meta_columns=meta)

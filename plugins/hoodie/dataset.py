@@ -158,10 +158,12 @@ class ChangeDataset(TableDataset):
     conditions of a query leave out changes, not files.
     """
 
-    def __init__(self, table: HoodieTable, query: ChangeQuery | None = None) -> None:
-        """Raises what `HoodieTable.read_changes` raises when it plans a read."""
+    def __init__(
+        self, table: HoodieTable, query: ChangeQuery | None = None, *, state: TableState | None = None
+    ) -> None:
+        """`state` is the table as it was looked at before. Raises what `HoodieTable.read_changes` raises when it plans a read."""
         super().__init__(table)
-        self._state = table.state()
+        self._state = table.state() if state is None else state
         with call("planning a read of changes"), of_snapshot(self._state):
             self._stream = open_changes(self._state, query or ChangeQuery(), table.engine)
 

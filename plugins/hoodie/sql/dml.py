@@ -23,6 +23,7 @@ from hoodie.sql.catalog import Entry
 from hoodie.sql.changes import Target, delete_query, lowered_query, merge_query, source_query, update_query
 from hoodie.sql.engine import Rows
 from hoodie.sql.key_collisions import may_collide, refuse_collisions
+from hoodie.sql.look import Look
 from hoodie.sql.result import Result
 from hoodie.sql.row_keys import AMBIGUOUS, RowKeys
 from hoodie.sql.session import Session
@@ -57,15 +58,15 @@ def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
     """UPDATE. Raises SqlError when rows of one key would be changed, as one of them would take the place of all, and when the
     ordering of a row would be lowered, as the stored one would stay."""
 
-    def changed(dataset: HoodieDataset, target: Target) -> Computed:
+    def changed(look: Look, target: Target) -> Computed:
         lowered = lowered_query(tree, target)
-        if lowered is not None and not session.rows(lowered, [dataset]).is_empty():
+        if lowered is not None and not session.rows(lowered, look).is_empty():
             raise SqlError(
                 f"An UPDATE lowers the ordering value of table {entry.name}, and would change nothing",
                 found=f"ordering fields {', '.join(target.properties.ordering_fields)}: of two rows the one with more stays",
                 fix=f"leave them as they are, or raise them; or DELETE the rows, {_between(target)}then INSERT them",
             )
-        return Computed(session.rows(update_query(tree, target), [dataset]).changed(target.changes), "upsert")
+        return Computed(session.rows(update_query(tree, target), look).changed(target.changes), "upsert")
 
     return change(session, entry, node, changed, one_row_a_key=True)
 
@@ -79,8 +80,8 @@ def _between(target: Target) -> str:
 def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
     """DELETE."""
 
-    def changed(dataset: HoodieDataset, target: Target) -> Computed:
-        return Computed(session.rows(delete_query(tree, target), [dataset]), "delete")
+    def changed(look: Look, target: Target) -> Computed:
+        return Computed(session.rows(delete_query(tree, target), look), "delete")
 
     return change(session, entry, node, changed)
 
@@ -90,21 +91,21 @@ def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.T
     inserted has the key of a row that is there."""
     options = session.write_options(entry)
 
-    def changed(dataset: HoodieDataset, target: Target) -> Computed:
-        source = session.rows(source_query(tree), [dataset]).schema
+    def changed(look: Look, target: Target) -> Computed:
+        source = session.rows(source_query(tree), look).schema
         query, changes = merge_query(tree, target, source)  # it reports the mistakes of a statement
         keys = RowKeys.of(target.properties, options)
         upserted = upsert_query(tree, target, source, keys)
         if upserted is not None:
-            rows = session.rows(upserted, [dataset]).stored(target.schema, target.schema.names)
+            rows = session.rows(upserted, look).stored(target.schema, target.schema.names)
             if rows.keyed(keys).marked(AMBIGUOUS).is_empty():
                 return Computed(rows, "upsert")
 
         def check(keyed: Rows, keys: RowKeys) -> None:
             if changes.inserts and may_collide(tree, target, source, keyed, keys):
-                refuse_collisions(session, dataset, target, keyed, keys)
+                refuse_collisions(session, look, target, keyed, keys)
 
-        rows = session.rows(query, [dataset]).changed(changes)
+        rows = session.rows(query, look).changed(changes)
         return Computed(rows, "upsert", deletions=ACTION, marks=(INSERTED,), check=check)
 
     return change(session, entry, node, changed, one_row_a_key=True)
@@ -114,7 +115,7 @@ def change(
     session: Session,
     entry: Entry,
     node: exp.Table,
-    changed: Callable[[HoodieDataset, Target], Computed],
+    changed: Callable[[Look, Target], Computed],
     *,
     one_row_a_key: bool = False,
 ) -> Result:
@@ -127,7 +128,7 @@ def change(
 
     def attempt(dataset: HoodieDataset) -> Result:
         target = Target(node, dataset.schema, dataset.state.properties)
-        computed = changed(dataset, target)
+        computed = changed(Look.at(dataset), target)
         with computed.rows.persisted() as rows:
             if computed.operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
                 return Result.of_message("no row is changed")
@@ -152,14 +153,12 @@ def _optimistic(options: dict[str, str]) -> dict[str, str]:
     return {**options, MODE.name: OPTIMISTIC.lower()}
 
 
-def append(
-    session: Session, entry: Entry, node: exp.Table, computed: Callable[[HoodieDataset, Target], Computed]
-) -> Result:
+def append(session: Session, entry: Entry, node: exp.Table, computed: Callable[[Look, Target], Computed]) -> Result:
     """Write rows that are computed without the rows of the table. They are computed again when its columns have changed."""
     table, options = session.open(entry), session.write_options(entry)
 
     def attempt(dataset: HoodieDataset) -> Result:
-        rows, operation, *_ = computed(dataset, Target(node, dataset.schema, dataset.state.properties))
+        rows, operation, *_ = computed(Look.at(dataset), Target(node, dataset.schema, dataset.state.properties))
         hooks = WriteHooks(on_begin=partial(_refuse_altered, dataset.state))
         return write_message(rows.write(table, operation, options, hooks=hooks))
 

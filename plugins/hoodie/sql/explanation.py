@@ -14,6 +14,7 @@ from hoodie.read.snapshot import plan_snapshot
 from hoodie.sql.catalog import Entry
 from hoodie.sql.changes import Target, delete_query, merge_query, source_query, update_query
 from hoodie.sql.inserts import insert_plan
+from hoodie.sql.look import Look
 from hoodie.sql.maintenance import MAINTENANCE
 from hoodie.sql.parse import DIALECT, parsed, shortened
 from hoodie.sql.result import Result
@@ -35,12 +36,12 @@ def explain(session: Session, tree: exp.Expression) -> Result:
         tree = parsed(tree.name)
     if isinstance(tree, exp.Command) and tree.name.upper() in MAINTENANCE:
         return MAINTENANCE[tree.name.upper()](session, tree.args["expression"].name, dry=True)
-    lines = _of_query(session, tree) if isinstance(tree, exp.Query) else _of_change(session, tree)
+    lines = _of_query(session, tree, Look()) if isinstance(tree, exp.Query) else _of_change(session, tree)
     return Result(pa.table({"plan": pa.array(list(lines), pa.string())}))
 
 
-def _of_query(session: Session, query: exp.Expression, opened: HoodieDataset | None = None) -> Iterator[str]:
-    sources = session.sources(query, [opened] if opened is not None else [])
+def _of_query(session: Session, query: exp.Expression, look: Look) -> Iterator[str]:
+    sources = session.sources(query, look)
     for node, source in sources:
         if isinstance(source, HoodieDataset):
             slices = plan_snapshot(source.state, source.query).slices
@@ -64,14 +65,15 @@ def _of_change(session: Session, tree: exp.Expression) -> Iterator[str]:
     entry = session.written(node)
     dataset = HoodieDataset(session.open(entry))
     target = Target(node, dataset.schema, dataset.state.properties)
-    operation, query = _written(session, entry, tree, target, dataset)
+    look = Look.at(dataset)
+    operation, query = _written(session, entry, tree, target, look)
     keys = ", ".join(target.properties.record_key_fields) or "generated keys"
     yield f"table {entry.name}: one commit by the operation {operation}, keys: {keys}"
-    yield from _of_query(session, query, dataset)
+    yield from _of_query(session, query, look)
 
 
 def _written(
-    session: Session, entry: Entry, tree: exp.Expression, target: Target, dataset: HoodieDataset
+    session: Session, entry: Entry, tree: exp.Expression, target: Target, look: Look
 ) -> tuple[str, exp.Expression]:
     if isinstance(tree, exp.Insert):
         return insert_plan(session, entry, tree, target)
@@ -80,5 +82,5 @@ def _written(
     if isinstance(tree, exp.Delete):
         return "delete", delete_query(tree, target)
     assert isinstance(tree, exp.Merge), tree
-    source = session.rows(source_query(tree), [dataset]).schema
+    source = session.rows(source_query(tree), look).schema
     return "upsert", merge_query(tree, target, source)[0]

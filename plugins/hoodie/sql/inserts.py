@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError, TableExistsError
 from hoodie.keygen import key_generator
 from hoodie.model.meta_columns import META_COLUMNS
@@ -17,6 +16,7 @@ from hoodie.sql.catalog import Entry
 from hoodie.sql.changes import Target, check_plain, refuse_more
 from hoodie.sql.dml import Computed, append, change, write_message
 from hoodie.sql.engine import Rows
+from hoodie.sql.look import Look
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.partition import named_partitions, partition_casts
 from hoodie.sql.result import Result
@@ -36,16 +36,16 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
     check_plain(node, {"this", "db", "partition"})
     query = _query(tree)
 
-    def changed(dataset: HoodieDataset, target: Target) -> Computed:
+    def changed(look: Look, target: Target) -> Computed:
         into = _Into.of(tree, node, target)
         casts = partition_casts(session, target, into.given)
-        fetched = without_meta(session.rows(completed(query, casts), [dataset]))
+        fetched = without_meta(session.rows(completed(query, casts), look))
         rows = fetched.stored(target.schema, into.columns_of(fetched.schema.names, tree))
         if tree.args.get("overwrite") and into.given and rows.is_empty():
-            return Computed(named_partitions(session, target, into.given, dataset), "delete_partition")
+            return Computed(named_partitions(session, target, into.given, look), "delete_partition")
         replaces: tuple[str, ...] = ()
         if tree.args.get("overwrite") and into.given and not _is_dynamic(session, entry):
-            replaces = _paths(named_partitions(session, target, into.given, dataset), target)
+            replaces = _paths(named_partitions(session, target, into.given, look), target)
         return Computed(rows, _operation(session, entry, target, tree, into), replaces)
 
     empties = tree.args.get("overwrite") and _partition(node)
@@ -72,13 +72,13 @@ def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, nod
             fix="write column = value",
         )
 
-    def changed(dataset: HoodieDataset, target: Target) -> Computed:
+    def changed(look: Look, target: Target) -> Computed:
         values = {
             _partition_column(expression.this.name, target): expression.expression for expression in clause.expressions
         }
         if len(values) < len(clause.expressions):
             raise SqlError("A column is named twice", found=clause.sql(dialect=DIALECT), fix="name each once")
-        return Computed(named_partitions(session, target, values, dataset), "delete_partition")
+        return Computed(named_partitions(session, target, values, look), "delete_partition")
 
     return change(session, entry, node, changed)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
 from hoodie.sql.changes import Target, inserted_values
 from hoodie.sql.engine import Rows
 from hoodie.sql.key_comparison import compared_keys
+from hoodie.sql.look import Look
 from hoodie.sql.row_keys import AMBIGUOUS, RowKeys
 from hoodie.sql.session import Session
 from hoodie.sql.update_rows import INSERTED
@@ -17,7 +17,7 @@ from hoodie.sql.update_rows import INSERTED
 _NEW, _STORED = "__hoodie_new", "__hoodie_stored"
 
 
-def refuse_collisions(session: Session, dataset: HoodieDataset, target: Target, keyed: Rows, keys: RowKeys) -> None:
+def refuse_collisions(session: Session, look: Look, target: Target, keyed: Rows, keys: RowKeys) -> None:
     """Raises SqlError when a row to be inserted, which `keyed` marks by `INSERTED`, has the key of a row of the table.
 
     Record keys and partition paths are compared as the table stores them: the write would overwrite the row of an equal key.
@@ -29,12 +29,12 @@ def refuse_collisions(session: Session, dataset: HoodieDataset, target: Target, 
     stored.set("alias", exp.TableAlias(this=_quoted(_STORED)))
     if target.properties.virtual_keys:  # no column has them
         columns = exp.select(*(exp.column(_quoted(name)) for name in keys.columns)).from_(target.node.copy())
-        row_sets[_STORED] = session.rows(columns, [dataset]).keyed(keys)
+        row_sets[_STORED] = session.rows(columns, look).keyed(keys)
         stored = exp.to_table(_STORED)
     same = [_column(name, _NEW).eq(_column(name, _STORED)) for name in keys.names]
     query = exp.select(*(_column(name, _NEW) for name in keys.columns)).from_(exp.to_table(_NEW))
     query = query.join(stored, on=exp.and_(*same)).limit(1)
-    for row in session.rows(query, [dataset], row_sets).fetched().to_pylist():
+    for row in session.rows(query, look, row_sets).fetched().to_pylist():
         raise SqlError(
             "A merge would insert a row under a key that the table has, and overwrite the row that is there",
             found=", ".join(f"{name}={value!r:.50}" for name, value in row.items()),

@@ -9,18 +9,16 @@ from itertools import chain
 import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
 from hoodie.sql.changes import Target, partitions_query
 from hoodie.sql.engine import Rows
+from hoodie.sql.look import Look
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.session import Session
 from hoodie.sql.types import sql_type
 
 
-def named_partitions(
-    session: Session, target: Target, values: Mapping[str, exp.Expression], dataset: HoodieDataset
-) -> Rows:
+def named_partitions(session: Session, target: Target, values: Mapping[str, exp.Expression], look: Look) -> Rows:
     """A key of each partition of which all rows have these values of some or all partition columns.
 
     As in Spark the values are cast to the types of the columns. Raises SqlError for a value that its column cannot hold, and for
@@ -34,7 +32,7 @@ def named_partitions(
             fix=f"delete the rows of a range: DELETE FROM {target.node.name} WHERE {timed[0]} >= … AND {timed[0]} < …; "
             "nothing was changed",
         )
-    return session.rows(partitions_query(target, partition_casts(session, target, values)), [dataset])
+    return session.rows(partitions_query(target, partition_casts(session, target, values)), look)
 
 
 def partition_casts(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError, StaleSnapshotError
 from hoodie.model.meta_columns import META_COLUMNS
-from hoodie.model.place import identity
 from hoodie.read.query import Snapshot
 from hoodie.sql.catalog import DEFAULT_DATABASE, Catalog, Entry, entry_of
 from hoodie.sql.engine import NamedSource, QueryEngine, Rows
+from hoodie.sql.look import Look
 from hoodie.sql.names import TableName, table_name, tables_read
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.table_functions import TableFunction, table_functions
@@ -98,32 +97,28 @@ class Session:
         named = [self.entry(table) for table in tables_read(query) if self.is_known(table)]
         return named + [self.about(function) for function in table_functions(query)]
 
-    def rows(
-        self, query: exp.Expression, opened: Iterable[HoodieDataset] = (), row_sets: Mapping[str, Rows] | None = None
-    ) -> Rows:
-        """The rows of a query. `opened` are tables as the statement looked at them before: it sees them in that state. `row_sets`
-        are rows of other queries, by the names that the query has for them.
+    def rows(self, query: exp.Expression, look: Look | None = None, row_sets: Mapping[str, Rows] | None = None) -> Rows:
+        """The rows of a query. `look` has the tables as other queries of the statement saw them: this one sees them so, too.
+        `row_sets` are rows of other queries, by the names that the query has for them.
 
         Tables have their meta columns where the query names one. A file may go while the engine reads: the query then is run
-        again on the tables of that moment. Raises StaleSnapshotError where that would mix states: with `opened` or `row_sets`.
+        again on the tables of that moment. Raises StaleSnapshotError where that would mix states: with a `look` or `row_sets`.
         """
-        datasets, macros = tuple(opened), row_sets or {}
         try:
-            return self._rows(query, datasets, macros)
+            return self._rows(query, look or Look(), row_sets or {})
         except StaleSnapshotError as error:
-            if datasets or macros:
+            if look is not None or row_sets:
                 raise
             _log.info("Asked again: %s", error)
-        return self._rows(query, (), {})
+        return self._rows(query, Look(), {})
 
-    def _rows(self, query: exp.Expression, opened: Iterable[HoodieDataset], row_sets: Mapping[str, Rows]) -> Rows:
-        return self.engine.query(query, self.sources(query, opened, row_sets))
+    def _rows(self, query: exp.Expression, look: Look, row_sets: Mapping[str, Rows]) -> Rows:
+        return self.engine.query(query, self.sources(query, look, row_sets))
 
     def sources(
-        self, query: exp.Expression, opened: Iterable[HoodieDataset] = (), row_sets: Mapping[str, Rows] | None = None
+        self, query: exp.Expression, look: Look, row_sets: Mapping[str, Rows] | None = None
     ) -> list[NamedSource]:
-        """The tables of a query, as they are now, for the engine; arguments as those of `rows`. Raises HoodieError."""
-        before = {identity(dataset.state.storage.base_path): dataset for dataset in opened}
+        """The tables of a query for the engine; arguments as those of `rows`. Raises HoodieError."""
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
         sources = list[NamedSource]()
         for table in tables_read(query):
@@ -131,15 +126,11 @@ class Session:
                 sources.append((table, row_sets[table.name]))
             elif self.is_known(table):
                 entry = self.entry(table)
-                moment = moment_of(table)
-                opened_table = before.get(identity(entry.location)) if moment is None else None
-                if opened_table is None or meta or entry.read_optimized:
-                    state = None if opened_table is None else opened_table.state
-                    snapshot = Snapshot(moment, entry.read_optimized)
-                    opened_table = HoodieDataset(self.open(entry), snapshot, state=state, meta_columns=meta)
-                sources.append((table, opened_table))
+                kind = Snapshot(moment_of(table), entry.read_optimized)
+                sources.append((table, look.dataset(self.open(entry), kind, meta_columns=meta)))
         sources += [
-            (function.node, function.source(self.open(self.about(function)))) for function in table_functions(query)
+            (function.node, function.source(self.open(self.about(function)), look))
+            for function in table_functions(query)
         ]
         return sources
 

@@ -14,6 +14,7 @@ from hoodie.errors import SqlError
 from hoodie.model.commit import NO_PREVIOUS_COMMIT
 from hoodie.read.query import Incremental, Snapshot
 from hoodie.sql.engine import Source
+from hoodie.sql.look import Look
 from hoodie.sql.parse import DIALECT
 from hoodie.table import HoodieTable
 from hoodie.timeline import WRITE_ACTIONS, Instant
@@ -47,16 +48,16 @@ class TableFunction:
         """The name or path of the table that it is about."""
         return self.arguments[0]
 
-    def source(self, table: HoodieTable) -> Source:
-        """The source that it makes of the table. Raises SqlError, and what reads raise."""
-        return _FUNCTIONS[self.name].run(self, table)
+    def source(self, table: HoodieTable, look: Look) -> Source:
+        """The source that it makes of the table as the statement sees it. Raises SqlError, and what reads raise."""
+        return _FUNCTIONS[self.name].run(self, table, look)
 
 
 @dataclass(frozen=True)
 class _Function:
     usage: str
     counts: range  # numbers of arguments
-    run: Callable[[TableFunction, HoodieTable], Source]
+    run: Callable[[TableFunction, HoodieTable, Look], Source]
 
 
 def table_functions(tree: exp.Expression) -> Iterator[TableFunction]:
@@ -81,12 +82,12 @@ def _value(node: exp.Expression) -> str:
     return str(node.this).lower() if isinstance(node, exp.Boolean) else str(node.this)
 
 
-def _changes(call: TableFunction, table: HoodieTable) -> Source:
+def _changes(call: TableFunction, table: HoodieTable, look: Look) -> Source:
     """Without a kind the first time is the second argument, and the answer is that of 'cdc'."""
     kind, *times = call.arguments[1:]
     if kind[:1].isdigit() or _moment(kind) is None:
         kind, times = "cdc", [kind, *times]
-    kinds: Mapping[str, Callable[[HoodieTable, str | None, str | None], Source]] = {
+    kinds: Mapping[str, Callable[[HoodieTable, Look, str | None, str | None], Source]] = {
         "cdc": _change_rows,
         "latest_state": _incremental,
     }
@@ -95,7 +96,7 @@ def _changes(call: TableFunction, table: HoodieTable) -> Source:
             f"hudi_table_changes does not know {', '.join(call.arguments[1:])!r:.100}",
             fix="say 'cdc' or 'latest_state', the time after which commits count, or 'earliest', and perhaps the last time",
         )
-    return kinds[kind.lower()](table, _moment(times[0]), times[1] if len(times) > 1 else None)
+    return kinds[kind.lower()](table, look, _moment(times[0]), times[1] if len(times) > 1 else None)
 
 
 def _moment(text: str) -> str | None:
@@ -103,28 +104,28 @@ def _moment(text: str) -> str | None:
     return None if text.lower() == "earliest" else text
 
 
-def _change_rows(table: HoodieTable, start: str | None, end: str | None) -> ChangeDataset:
-    return ChangeDataset(table, ChangeQuery(start, end))
+def _change_rows(table: HoodieTable, look: Look, start: str | None, end: str | None) -> ChangeDataset:
+    return ChangeDataset(table, ChangeQuery(start, end), state=look.state(table))
 
 
-def _incremental(table: HoodieTable, start: str | None, end: str | None) -> HoodieDataset:
-    return HoodieDataset(table, Incremental(start, end), meta_columns=True)
+def _incremental(table: HoodieTable, look: Look, start: str | None, end: str | None) -> HoodieDataset:
+    return look.dataset(table, Incremental(start, end), meta_columns=True)
 
 
-def _query(call: TableFunction, table: HoodieTable) -> Source:
+def _query(call: TableFunction, table: HoodieTable, look: Look) -> Source:
     kind, *times = [argument.lower() for argument in call.arguments[1:]]
     if kind == "incremental" and times:
-        return _incremental(table, _moment(times[0]), times[1] if len(times) > 1 else None)
+        return _incremental(table, look, _moment(times[0]), times[1] if len(times) > 1 else None)
     if kind in ("snapshot", "read_optimized") and not times:
-        return HoodieDataset(table, Snapshot(read_optimized=kind == "read_optimized"), meta_columns=True)
+        return look.dataset(table, Snapshot(read_optimized=kind == "read_optimized"), meta_columns=True)
     raise SqlError(
         f"hudi_query does not know {', '.join(call.arguments[1:])!r:.100}",
         fix="say 'snapshot', 'read_optimized', or 'incremental' and the time from which on",
     )
 
 
-def _timeline(call: TableFunction, table: HoodieTable) -> Source:
-    state, archived = table.state(), list[Instant]()
+def _timeline(call: TableFunction, table: HoodieTable, look: Look) -> Source:
+    state, archived = look.state(table), list[Instant]()
     if len(call.arguments) > 1 and call.arguments[1].strip().lower() == "true":
         active = {instant.key for instant in state.timeline}
         archived = [instant for instant in state.archive.newest() if instant.key not in active]
