@@ -12,14 +12,18 @@ from hudi_services.cli.flags import CONTEXT, json_flag, verbose_flag, with_examp
 from hudi_services.runtime.terminal import echo
 
 
-def _infer(folder: str, file_format: str | None, name: str | None, objectives: bool, as_json: bool) -> None:
+def _infer(paths: tuple[str, ...], file_format: str | None, name: str | None, objectives: bool, as_json: bool) -> None:
     from hudi_services.sources.infer.entry import entry_text  # they load Arrow
     from hudi_services.sources.infer.profile import look_at
     from hudi_services.sources.infer.sections import sections_text
 
-    folder = absolute(folder)  # Airflow reads the entry in another working directory
-    finding = look_at(folder, file_format, name)
-    text = entry_text(finding) + (sections_text(folder, finding.modified_ms) if objectives else "")
+    if len(paths) > 1:
+        raise click.UsageError(
+            f"`infer` takes one folder or one pattern, and was given {len(paths)} paths. Your shell replaces a pattern by the "
+            "files that match; put it in quotes, as in infer '/data/landing/orders_*.csv'."
+        )
+    finding = look_at(absolute(paths[0]), file_format, name)  # Airflow reads the entry in another working directory
+    text = entry_text(finding) + (sections_text(finding.folder, finding.modified_ms) if objectives else "")
     echo(json.dumps(yaml.safe_load(text), indent=2) if as_json else text, nl=as_json)
 
 
@@ -27,7 +31,7 @@ infer = click.Command(
     "infer",
     callback=_infer,
     params=[
-        click.Argument(["folder"], metavar="PATH"),
+        click.Argument(["paths"], metavar="PATH", nargs=-1, required=True),
         click.Option(
             ["--format", "file_format"],
             type=click.Choice(["parquet", "csv", "json"]),
@@ -42,12 +46,14 @@ infer = click.Command(
         json_flag("Print the registry as JSON, without remarks."),
         verbose_flag(),
     ],
-    help="Print a registry with an entry for a folder of files, to be edited: how CSV is written, types, keys, dates in paths. "
+    help="Print a registry with an entry for a folder of files, or for the files of a pattern, to be edited: how CSV is written, "
+    "types, keys, dates in paths. "
     "Looks at the beginnings of at most ten files; lines of which it is not sure have a remark with a question mark.",
     epilog=with_examples(
         (
             "hudi-services infer /data/landing/orders > tables.yaml",
             "hudi-services infer /data/landing/orders --objectives > tables.yaml",
+            "hudi-services infer '/data/landing/orders_*.csv' > tables.yaml",
         )
     ),
     context_settings=CONTEXT,

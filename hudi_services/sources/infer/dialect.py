@@ -35,13 +35,14 @@ class Dialect:
     days: frozenset[tuple[str, ...]] = frozenset()
 
 
-def csv_dialect(heads: Sequence[Path]) -> Dialect:
-    """The dialect of the first file that has lines. Numbers are looked for in all files."""
+def csv_dialect(heads: Sequence[Path], known: str | None = None) -> Dialect:
+    """The dialect of the first file that has lines. Numbers are looked for in all files. `known` is the delimiter if the endings
+    of the files say so."""
     dialect = Dialect()
     texts = [text for text in (_text(path, dialect) for path in heads) if text.strip()]
     if not texts:
         return dialect
-    sniffed = _sniffed(texts[0])
+    sniffed = _sniffed(texts[0], known)
     delimiter = sniffed["Delimiter"]
     if delimiter != ",":
         dialect.options["delimiter"] = delimiter
@@ -136,26 +137,29 @@ def _text(path: Path, dialect: Dialect) -> str:
         return raw.decode("cp1252", errors="replace")
 
 
-def _sniffed(text: str) -> dict[str, Any]:
+def _sniffed(text: str, known: str | None) -> dict[str, Any]:
+    options = f", delim = '{known}'" if known is not None else ""
     with NamedTemporaryFile("w", suffix=".csv", encoding="utf-8", newline="") as file:
         file.write(text)
         file.flush()
         with duckdb.connect(":memory:", config={"threads": "1"}) as connection:
             try:
-                answer = connection.sql("FROM sniff_csv($file, all_varchar = true)", params={"file": file.name})
+                answer = connection.sql(
+                    f"FROM sniff_csv($file, all_varchar = true{options})", params={"file": file.name}
+                )
                 row = answer.fetchall()[0]
             except duckdb.Error:
-                return _by_its_header(text)
+                return _by_its_header(text, known)
             result = dict(zip(answer.columns, row, strict=True))
-            by_header = _by_its_header(text)
+            by_header = _by_its_header(text, known)
             alone = not result["SkipRows"] and result["Delimiter"] not in text.partition("\n")[0]
             return by_header if alone and by_header["Delimiter"] in text.partition("\n")[0] else result
 
 
-def _by_its_header(text: str) -> dict[str, Any]:
+def _by_its_header(text: str, known: str | None) -> dict[str, Any]:
     """The dialect if lines differ too much: the delimiter is the most frequent sign of the first line."""
     line = text.splitlines()[0]
-    delimiter = max(",;\t|", key=line.count)
+    delimiter = known or max(",;\t|", key=line.count)
     return {"Delimiter": delimiter, "Quote": '"', "Escape": "(empty)", "SkipRows": 0, "HasHeader": True}
 
 

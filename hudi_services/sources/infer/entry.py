@@ -13,6 +13,7 @@ import yaml
 from hoodie.display import counted
 from hudi_services.sources.infer.columns import Roles
 from hudi_services.sources.infer.dialect import Dialect
+from hudi_services.sources.infer.feed_comparison import others_text
 
 _SHOWN = 5  # names of empty files
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
@@ -41,6 +42,9 @@ class Finding:
     mostly: Collection[str] = ()  # columns that are numbers but for a few values
     untyped: Sequence[str] = ()  # columns and fields, dotted, without a value
     modified_ms: Sequence[int] = ()  # when the files were changed last
+    patterns: Sequence[str] = ()  # of the names of the files
+    strangers: Mapping[str, Collection[str]] = field(default_factory=dict)  # files of other feeds, and their columns
+    is_of_pattern: bool = False  # the user chose some of the files of a folder
 
 
 def entry_text(finding: Finding) -> str:
@@ -65,12 +69,15 @@ def _lines(finding: Finding) -> Iterator[str]:
         yield f"# Cannot be loaded: {' '.join(reason.split())}"
     for path, reason in finding.broken.items():
         yield f"# Cannot be read, and was left out: {path} ({' '.join(reason.split())})"
+    if finding.strangers:
+        yield f"# Several feeds? Other columns than most: {others_text(finding.strangers)}. Then name a pattern of one"
     if finding.empty:
         more = f" … and {len(finding.empty) - _SHOWN:,} more" if len(finding.empty) > _SHOWN else ""
         yield f"# Empty (0 bytes), and was left out: {', '.join(finding.empty[:_SHOWN])}{more}"
     yield "tables:"
     yield f"  - name: {_word(finding.name)}"
-    yield f"    base_path: {_word(finding.folder.rstrip('/') + '_table')}  # where the table shall be?"
+    place = f"{finding.folder.rstrip('/')}{f'_{finding.name}' if finding.is_of_pattern else ''}_table"
+    yield f"    base_path: {_word(place)}  # where the table shall be?"
     yield "    keys:"
     yield f"      record_key: {_list(finding.roles.record_key)}{_remark(finding.roles.notes.get('record_key'))}"
     yield from _partition(finding.roles)
@@ -79,6 +86,8 @@ def _lines(finding: Finding) -> Iterator[str]:
     yield "    source:"
     yield f"      path: {_word(finding.folder)}"
     yield f"      format: {finding.file_format}"
+    if finding.patterns:
+        yield f"      pattern: {_list(finding.patterns) if len(finding.patterns) > 1 else _word(finding.patterns[0])}"
     if finding.date_pattern is not None:
         yield f"      date_pattern: {_word(finding.date_pattern)}  # each run loads the dates of its interval"
     yield from _quarantine(finding)

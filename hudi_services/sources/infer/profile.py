@@ -27,11 +27,13 @@ from hudi_services.entry.feed.model import Csv, Feed
 from hudi_services.sources.infer.columns import roles_of
 from hudi_services.sources.infer.dialect import Dialect, csv_dialect, json_dialect
 from hudi_services.sources.infer.entry import Finding
+from hudi_services.sources.infer.feed_comparison import check_one_feed, strangers
 from hudi_services.sources.infer.json_days import with_days
 from hudi_services.sources.infer.majority_type import mostly_numbers, torn_columns
 from hudi_services.sources.infer.null_words import null_words
 from hudi_services.sources.infer.paths import date_pattern
 from hudi_services.sources.infer.sample import Sample, take_sample
+from hudi_services.sources.infer.selection import Selection, split_pattern, stem
 from hudi_services.sources.infer.table_check import check_no_table
 from hudi_services.sources.ingest.files.source import FileBatch, FilesSource
 from hudi_services.sources.ingest.files.text import is_no_text
@@ -45,18 +47,21 @@ _DIGITS = 18  # digits of a decimal; a table can have 38, which leaves none for 
 _ROOM = 1000  # times as great as the greatest of the sample
 
 
-def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
-    """Raises SourceError or SchemaConflictError for a folder that no entry would load, such as a table."""
+def look_at(path: str, file_format: str | None, name: str | None) -> Finding:
+    """Look at a folder, or at the files of a pattern. Raises SourceError or SchemaConflictError for files that no entry would
+    load, such as those of a table."""
+    folder, pattern = split_pattern(path)
     check_no_table(folder)
     with TemporaryDirectory() as place:
         (copy := Path(place) / "sample").mkdir()
-        sample = take_sample(folder, file_format, copy)
-        sample = sample.without(_without_header(sample))
+        sample = take_sample(folder, pattern, file_format, copy)
+        names = {path: _names(sample.selection, [head]) for path, head in sample.heads.items()}
+        sample = sample.without(_without_header(sample.selection, names))
         while True:
             _check_some(sample)
-            dialect, renamed = _look(sample.file_format, list(sample.heads.values()))
+            dialect, renamed = _look(sample.selection, list(sample.heads.values()))
             try:
-                result = _settled(copy, sample.file_format, dialect, renamed)
+                result = _settled(copy, sample.selection.file_format, dialect, renamed)
             except SourceError as error:
                 raise SourceError(error.what.replace(str(copy), folder), found=error.found, fix=error.fix) from None
             if not result.broken:
@@ -65,54 +70,73 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             sample = sample.without(
                 {path: result.broken[head.name] for path, head in sample.heads.items() if head.name in result.broken}
             )
+        columns = {path: names[path] for path in sample.heads if names[path]}
+        if pattern is not None:
+            check_one_feed(pattern, columns)
         rows = result.rows
         with opened() as duck:
             roles = roles_of(rows, duck)
         return Finding(
-            name or _name(folder),
+            name or _name((stem(pattern) if pattern is not None else "") or folder),
             folder,
-            sample.file_format,
-            len(sample.files),
+            sample.selection.file_format,
+            len(sample.selection.files),
             len(sample.heads),
             rows.num_rows,
             sample.whole,
-            date_pattern([file.path for file in sample.files]),
+            date_pattern([file.path for file in sample.selection.files]),
             replace(dialect, options={**dialect.options, **result.null_words}),
-            {column.name: _type(rows[column.name], sample.file_format != "parquet") for column in rows.schema},
+            {
+                column.name: _type(rows[column.name], sample.selection.file_format != "parquet")
+                for column in rows.schema
+            },
             roles,
             renamed,
             _reasons(result.bad, sample.heads),
-            sample.others,
+            sample.selection.others,
             sample.broken,
             sample.empty,
             result.mostly,
             result.untyped,
-            [file.modified_ms for file in sample.files],
+            [file.modified_ms for file in sample.selection.files],
+            sample.selection.patterns,
+            strangers(columns),
+            is_of_pattern=pattern is not None and bool(name or stem(pattern)),
         )
 
 
-def _look(file_format: str, heads: Sequence[Path]) -> tuple[Dialect, dict[str, str]]:
+def _look(selection: Selection, heads: Sequence[Path]) -> tuple[Dialect, dict[str, str]]:
     """The form of the files, and other names for columns."""
-    looks = {"csv": csv_dialect, "json": json_dialect}.get(file_format)
-    dialect = looks(heads) if looks is not None else Dialect()
-    return dialect, usable_names(_parquet_names(heads) if file_format == "parquet" else dialect.names)
+    dialect = _dialect(selection, heads)
+    is_parquet = selection.file_format == "parquet"
+    return dialect, usable_names(_parquet_names(heads) if is_parquet else dialect.names)
 
 
-def _without_header(sample: Sample) -> dict[str, str]:
-    """The files whose names of columns are no text, and these."""
-    broken = {}
-    for path, head in sample.heads.items():
-        names = _look(sample.file_format, [head])[0].names
-        if any(map(is_no_text, names)):
-            broken[path] = f"the names {', '.join(map(repr, names))}"
-    return broken
+def _dialect(selection: Selection, heads: Sequence[Path]) -> Dialect:
+    if selection.file_format == "csv":
+        return csv_dialect(heads, "\t" if selection.is_tabbed else None)
+    return json_dialect(heads) if selection.file_format == "json" else Dialect()
+
+
+def _names(selection: Selection, heads: Sequence[Path]) -> list[str]:
+    """The names of the columns of some files. Without a header there are none."""
+    return _parquet_names(heads) if selection.file_format == "parquet" else _dialect(selection, heads).names
+
+
+def _without_header(selection: Selection, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The text files whose names of columns are no text, and these."""
+    return {
+        path: f"the names {', '.join(map(repr, file_names))}"
+        for path, file_names in names.items()
+        if selection.file_format != "parquet" and any(map(is_no_text, file_names))
+    }
 
 
 def _check_some(sample: Sample) -> None:
     if not sample.heads:
         path, reason = next(iter(sample.broken.items()))
         raise SourceError(
-            f"None of the {sample.file_format} files of {sample.folder} that were looked at can be read",
+            f"None of the {sample.selection.file_format} files of {sample.selection.folder} that were looked at can be read",
             found=f"{path}: {reason}",
             fix="name their format with --format, or deliver them again",
         )

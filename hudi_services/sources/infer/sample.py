@@ -1,4 +1,4 @@
-"""A sample of a folder: the heads of a few of its files as files of their own, so that an ingestion can try them."""
+"""A sample of a feed: the heads of a few of its files as files of their own, so that an ingestion can try them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hoodie.errors import SourceError
 from hoodie.formats.int96 import open_parquet, utc_schema
-from hoodie.storage import Storage, closing_input, open_storage, walk_files
-from hudi_services.sources.ingest.files.listing import FORMATS, SourceFile, list_source
+from hoodie.storage import Storage, closing_input, open_storage
+from hudi_services.sources.infer.selection import Selection, select
+from hudi_services.sources.ingest.files.listing import SourceFile
 from hudi_services.sources.ingest.files.text import READ_ERRORS, text_input, unreadable
 
 _FILES = 10
@@ -23,14 +23,11 @@ _ARRAY_BYTES = 64 * 1024 * 1024  # bytes of a JSON array, which cannot be cut
 
 @dataclass(frozen=True)
 class Sample:
-    """The `heads` of some of the `files` of a folder, from the oldest name to the newest, by their paths in the folder."""
+    """The `heads` of some of the files of a feed, from the oldest name to the newest, by their paths in the folder."""
 
-    folder: str
-    file_format: str
-    files: Sequence[SourceFile]
+    selection: Selection
     heads: Mapping[str, Path]
     whole: bool  # whether the heads are all of the files that were taken
-    others: Sequence[str]  # formats of which there are files, too
     broken: Mapping[str, str]  # why, by the path of the file
     empty: Sequence[str]  # files of 0 bytes, which were passed over
 
@@ -42,34 +39,25 @@ class Sample:
         return replace(self, heads=heads, broken={**self.broken, **broken})
 
 
-def take_sample(folder: str, file_format: str | None, copy: Path) -> Sample:
-    """Copies heads into `copy`. Raises SourceError for a folder without files."""
-    files_by_format = {name: list_source(folder, name, None) for name in FORMATS}
-    chosen = file_format or max(files_by_format, key=lambda name: len(files_by_format[name]))
-    files = files_by_format[chosen]
-    if not files:
-        suffixes = sorted({Path(file.name).suffix for file in walk_files(open_storage(folder), "")})
-        raise SourceError(
-            f"{folder} has no files of {'a known format' if file_format is None else f'the format {file_format}'}",
-            found=f"files that end with {', '.join(map(repr, suffixes))}" if suffixes else "no files at all",
-            fix=f"name another folder; known are {', '.join(ending for endings in FORMATS.values() for ending in endings)}",
-        )
+def take_sample(folder: str, pattern: str | None, file_format: str | None, copy: Path) -> Sample:
+    """Copies heads into `copy`. Raises SourceError for a folder without files, and for a pattern of several formats."""
+    selection = select(folder, pattern, file_format)
+    files = selection.files
     storage = open_storage(folder)
     full = [file for file in files if file.size] or files
     sampled = _spread(full)
     is_complete = True
     heads, broken = dict[str, Path](), dict[str, str]()
     for number, file in enumerate(sampled):
-        head = copy / f"{number:03}.{chosen}"
+        head = copy / f"{number:03}.{selection.file_format}"
         try:
-            is_complete &= _head(storage, chosen, file, head)
+            is_complete &= _head(storage, selection.file_format, file, head)
             heads[file.path] = head
         except READ_ERRORS as error:
             head.unlink(missing_ok=True)
             broken[file.path] = unreadable(storage, file.path, error).found or str(error)
-    others = [name for name in FORMATS if name != chosen and files_by_format[name]]
     empty = [file.path for file in files if not file.size] if full is not files else []
-    return Sample(folder, chosen, files, heads, is_complete, others, broken, empty)
+    return Sample(selection, heads, is_complete, broken, empty)
 
 
 def _spread(files: Sequence[SourceFile]) -> list[SourceFile]:

@@ -1,0 +1,55 @@
+"""Files of a sample that have other columns than most: they are of another feed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from hoodie.errors import SourceError
+
+_SHOWN = 3  # files, and columns of each
+_SHARE = 0.5  # of the columns of the file with fewer, which it has to share with the others of its feed
+
+
+def strangers(columns: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    """The files that share few columns with the largest group of files that agree, and their columns.
+
+    A feed gains and loses columns, so files agree if they share half of the columns of the one that has fewer.
+    """
+    groups: list[tuple[set[str], list[str]]] = []
+    for path, names in columns.items():
+        own = {name.lower() for name in names}
+        group = next((group for group in groups if _agree(group[0], own)), None)
+        if group is None:
+            groups.append((own, [path]))
+        else:
+            group[0].update(own)
+            group[1].append(path)
+    most = max((paths for _, paths in groups), key=len, default=[])
+    return {path: list(columns[path]) for path in columns if path not in most}
+
+
+def check_one_feed(pattern: str, columns: Mapping[str, Collection[str]]) -> None:
+    """Raises SourceError for a pattern whose files are of several feeds."""
+    others = strangers(columns)
+    if others:
+        first = next(path for path in columns if path not in others)
+        raise SourceError(
+            f"The files of {pattern!r} do not agree: {len(others)} of {len(columns)} that were looked at have other columns",
+            found="; ".join(_text(path, columns[path]) for path in [first, *list(others)[: _SHOWN - 1]]),
+            fix="name a pattern of one feed, such as 'landing/orders_*.csv', and run `infer` for each feed",
+        )
+
+
+def others_text(others: Mapping[str, Collection[str]]) -> str:
+    """The files with other columns, for a remark."""
+    more = f" … and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+    return "; ".join(_text(path, names) for path, names in list(others.items())[:_SHOWN]) + more
+
+
+def _text(path: str, names: Collection[str]) -> str:
+    shown = list(names)[:_SHOWN]
+    return f"{path} has {', '.join(shown)}{', …' if len(names) > _SHOWN else ''}"
+
+
+def _agree(some: set[str], others: set[str]) -> bool:
+    return not some or not others or len(some & others) >= _SHARE * min(len(some), len(others))

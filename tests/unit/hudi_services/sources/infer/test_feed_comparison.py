@@ -1,0 +1,25 @@
+"""Files of other feeds in a sample."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import SourceError
+from hudi_services.sources.infer.feed_comparison import check_one_feed, others_text, strangers
+
+
+def test_a_feed_gains_and_loses_columns():
+    feed = {"a": ["id", "v"], "b": ["ID", "v", "w"], "c": ["w", "x"], "d": []}
+    assert strangers(feed) == {}
+    check_one_feed("*.csv", feed)
+    assert strangers({}) == {}
+
+
+def test_files_with_other_columns_than_most():
+    feeds = {"a": ["city", "zip"], "b": ["id", "v", "w", "x"], "c": ["id", "v", "w", "x"], "d": ["city", "street"]}
+    assert strangers(feeds) == {"b": feeds["b"], "c": feeds["c"]}, "of groups of one size the first stays"
+    assert others_text(strangers(feeds)) == "b has id, v, w, …; c has id, v, w, …"
+    with pytest.raises(SourceError, match="2 of 4 that were looked at have other columns") as raised:
+        check_one_feed("*.csv", feeds)
+    assert raised.value.found == "a has city, zip; b has id, v, w, …; c has id, v, w, …"
+    assert others_text({str(n): ["x"] for n in range(5)}) == "0 has x; 1 has x; 2 has x … and 2 more"
