@@ -26,8 +26,17 @@ def check_conditions(tree: exp.Expression) -> None:
         for condition in list(_conditions(node)):
             inner = condition.unnest()
             if not isinstance(inner, _BOOLEAN):
-                macro = _GROUPED if is_untyped(inner) else CONDITION
+                macro = _GROUPED if is_untyped(inner) or _is_alias(inner) else CONDITION
                 condition.replace(exp.Anonymous(this=macro, expressions=[condition.copy()]))
+
+
+def _is_alias(value: exp.Expression) -> bool:
+    """Return whether a condition is a name that its SELECT gives to a value."""
+    select = value.find_ancestor(exp.Select)
+    if select is None or not isinstance(value, exp.Column) or value.table:
+        return False
+    aliases = (expression.alias for expression in select.expressions if isinstance(expression, exp.Alias))
+    return value.name.lower() in map(str.lower, aliases)
 
 
 def as_written(text: str) -> str:

@@ -72,3 +72,12 @@ def test_conditions_that_are_boolean(db):
     db.sql("delete from t where null")
     db.sql("delete from t where b")
     assert db.sql("select id from t").rows() == [(5,)]
+
+
+@pytest.mark.parametrize("condition", ["c", "not C", "c and id > 0", "(c)"])
+def test_the_name_of_a_value_that_is_not_boolean(db, condition):
+    """DuckDB knows the names of a SELECT in its WHERE, Spark does not."""
+    with pytest.raises(SqlError, match="condition is not boolean"):
+        db.sql(f"insert into t select id + 10 as c, n, s, b from t where {condition}")
+    assert db.sql("select id from t order by id").rows() == [(1,), (5,)]
+    assert db.sql("select id, not b as b from t where b").rows() == [(1, False)]
