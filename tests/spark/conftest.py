@@ -22,6 +22,7 @@ def spark():
     from pyspark.sql import SparkSession
 
     from hoodie.spark import session_options
+    from hudi_services.runtime.spark.session import preload_workers
 
     logging.getLogger("py4j").setLevel(logging.WARNING)  # else it logs to a closed stream at exit
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
@@ -33,6 +34,7 @@ def spark():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
+    preload_workers(session)
     yield session
     session.stop()
 

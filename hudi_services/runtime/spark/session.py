@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Mapping
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # They print a worker's error with its stack traces for each attempt of a task; without them it is raised all the same, once.
 _REPEATING = ("org.apache.spark.executor.Executor", "org.apache.spark.scheduler.TaskSetManager")
+_DAEMON = "spark.python.daemon.module"
+_LOCAL = re.compile(r"local(\[.*\])?")
 
 
 def open_session(
@@ -49,7 +52,17 @@ def open_session(
     workers = session.sparkContext.environment
     python_path = workers.get("PYTHONPATH", "").split(os.pathsep)
     workers["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*checkout_folders(), *filter(None, python_path)]))
+    preload_workers(session)
     return session
+
+
+def preload_workers(session: SparkSession) -> None:
+    """Let Spark fork its Python workers from a process that has imported the library, where that process surely can: on this
+    machine, by this interpreter, from folders. On a cluster the executors may get the library with their tasks only."""
+    context = session.sparkContext
+    here = sys.platform == "linux" and context.pythonExec == sys.executable and _LOCAL.fullmatch(context.master)
+    if here and Path(hoodie.__path__[0]).is_dir():
+        cast("Any", context._jvm).org.apache.spark.SparkEnv.get().conf().setIfMissing(_DAEMON, "hoodie.spark.daemon")
 
 
 def checkout_folders() -> list[str]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.dataset import TableDataset
 from hoodie.engine import Engine
 from hoodie.sql.parse import Statement
 from hoodie.sql.row_keys import RowKeys
 from hoodie.sql.update_rows import Changes
 from hoodie.table import HoodieTable
 from hoodie.write.execute import WriteResult
+
+if TYPE_CHECKING:  # a worker of Spark imports this module, but needs no dataset, which loads pandas
+    from hoodie.dataset import TableDataset
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Rows(Protocol):
         ...
 
 
-Source: TypeAlias = TableDataset | pa.Table | Rows
+Source: TypeAlias = "TableDataset | pa.Table | Rows"
 """A table for an engine. Rows are those of a query of its own."""
 NamedSource: TypeAlias = tuple[exp.Table, Source]
 """It, and its node in the tree of a query."""
