@@ -27,7 +27,7 @@ _GRACE = 6.0  # seconds between asking the processes to end and killing them
 
 
 _PAGES, _TASKS, _SCHEDULER, _WATCHER = "api-server", "execution-api", "scheduler", "watcher"
-_DAGS = "dag-processor"
+_DAGS, _TRIGGERER = "dag-processor", "triggerer"
 _AGAIN = 60.0  # seconds before a watcher that has ended is begun again: Airflow does without
 
 
@@ -59,12 +59,15 @@ class Parts:
         if name == _PAGES:
             return ["airflow", "api-server", "--apps", "core"]
         if name == _TASKS:
-            return ["airflow", "api-server", "--apps", "execution", "--port", str(self.home.ports[1])]
+            return ["hoodie_airflow.task_api", "api-server", "--apps", "execution", "--port", str(self.home.ports[1])]
+        if name == _TRIGGERER:
+            return ["hoodie_airflow.task_api", name]
         if name == _WATCHER:
             return ["hudi_services", "watch", "--registry", str(self.home.registry)]
-        if name in (_DAGS, _SCHEDULER):  # they fork processes that parse DAG files
-            return ["hoodie_airflow.preload", name]
-        return ["airflow", name]
+        return [
+            "hoodie_airflow.preload",
+            name,
+        ]  # the DAG processor and the scheduler fork processes that parse DAG files
 
     def check(self) -> None:
         """Raises MachineError when one of Airflow's has ended by itself."""
@@ -100,7 +103,7 @@ def started(home: AirflowHome) -> Iterator[Parts]:
         if home.log.exists():
             home.log.replace(home.log.with_name(f"{home.log.name}.1"))  # the log that the start before wrote
         parts = Parts(home, environment)
-        for name in (_PAGES, _TASKS, _DAGS, "triggerer", _WATCHER):
+        for name in (_PAGES, _TASKS, _DAGS, _TRIGGERER, _WATCHER):
             parts.begin(name)
         yield parts
 

@@ -22,5 +22,5 @@ def test_processes_that_fork_for_dag_files_have_their_modules_in_memory(
     assert commands == [
         ["hoodie_airflow.preload", "dag-processor"],
         ["hoodie_airflow.preload", "scheduler"],
-        ["airflow", "triggerer"],
+        ["hoodie_airflow.task_api", "triggerer"],
     ]
