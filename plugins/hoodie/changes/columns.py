@@ -1,4 +1,5 @@
-"""Columns whose names have another meaning than for the earlier reads of a follower: renamed ones, and names used again."""
+"""Columns whose names have another meaning than for the earlier reads of a follower: names that are used again, renamed and
+dropped columns."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ def check_column_names(state: TableState, after: Time, until: Time | None = None
     """Raises ChangeRangeError where changes after a position would go into other columns of a copy than the rows before it.
 
     A name that another column has had before is always such a case: nothing in the changes shows it. With `renamed` a column that
-    has a new name is one, too: a copy that finds columns by their names would keep the old values under the old name. `until` is
-    the time whose columns the changes have; None: now.
+    has a new name, or is gone, is one, too: a copy that finds columns by their names would keep the old values under the old name
+    in rows that do not change. `until` is the time whose columns the changes have; None: now.
     """
     if not state.schemas:
         return
@@ -50,6 +51,9 @@ def _conflicts(known: Sequence[InternalSchema], new: Sequence[InternalSchema], *
             yield f"{path!r} is the name of another column"
         if renamed and names.get(column.id, path) != path:
             yield f"column {names[column.id]!r} is now {path!r}"
+    kept = {column.id for column in now.values()}
+    if renamed:
+        yield from (f"column {path!r} was dropped" for path, column in then.items() if column.id not in kept)
 
 
 def _data(schema: InternalSchema) -> Iterator[tuple[str, Column]]:

@@ -20,7 +20,7 @@ FIELD = [RenameColumn("s.n", "m")]
 
 def rows(number):
     data = batch([("a", "p", number, number)])
-    struct = pa.array([{"n": number}], pa.struct([("n", pa.int64())]))
+    struct = pa.array([{"n": number, "k": 1}], pa.struct([("n", pa.int64()), ("k", pa.int64())]))
     return (
         data.append_column("other", pa.array([number]))
         .append_column("small", pa.array([1], pa.int32()))
@@ -58,7 +58,8 @@ def refused(table, after, until=None, *, renamed=True):
         (FIELD, "column 's.n' is now 's.m'", ""),
         ([*RENAME, RenameColumn("amount", "value")], "", ""),
         ([AddColumn("more", pa.int32())], "", ""),
-        ([DropColumn("value")], "", ""),
+        ([DropColumn("value")], "column 'value' was dropped", ""),
+        ([DropColumn("s.n")], "column 's.n' was dropped", ""),
         ([WidenColumn("small", pa.int64())], "", ""),
     ],
 )

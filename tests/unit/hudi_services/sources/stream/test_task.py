@@ -268,6 +268,22 @@ def test_a_stream_that_dies_at_any_call_has_each_change_once(tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("read", ["changes", "rows"])
+def test_a_column_that_the_source_drops_is_not_kept_in_some_rows(pair, read):
+    """Rows that change would be null there, the others would keep their values."""
+    source, target = pair
+    run(source.base_path, target, "--read", read)
+    source.alter([DropColumn("value")])
+    source.write(batch([("a", "p", 2, 2)]).drop_columns("value"), options=SMALL_BLOOM)
+    with pytest.raises(ChangeRangeError, match=r"column 'value' was dropped.*resnapshot"):
+        run(source.base_path, target, "--read", read)
+    assert content(HoodieTable.open(target)) == {"a": ("p", 1, 1), "b": ("p", 1, 1)}
+    run(source.base_path, target, "--read", read, "--on-data-loss", "resnapshot")
+    source.write(batch([("a", "p", 3, 3)]).drop_columns("value"), options=SMALL_BLOOM)
+    run(source.base_path, target, "--read", read)
+    assert content(HoodieTable.open(target)) == {"a": ("p", 3, None), "b": ("p", 1, None)}
+
+
+@pytest.mark.parametrize("read", ["changes", "rows"])
 def test_a_column_that_has_another_name_is_not_mixed_with_the_one_before(pair, read):
     """The rows that did not change would keep their values under the old name, and those that changed have the new one."""
     source, target = pair
