@@ -29,6 +29,8 @@ from hoodie.sql.parse import Statement, shortened
 _NUMBERS = itertools.count()
 _IN_SPARKS_SQL = (exp.Query, exp.Create, exp.Insert)
 """Statements whose expressions are translated."""
+_OWN = "SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"
+"""Each lists the whole catalog, with the views of DuckDB itself: that takes longer than a small query."""
 
 
 class DuckEngine:
@@ -45,6 +47,7 @@ class DuckEngine:
         self._macros = Macros(self._database)
         weakref.finalize(self, self._database.close)
         self._lock = threading.Lock()  # it runs one statement at a time
+        self._own: frozenset[str] | None = None  # its tables and views; None: not asked since the last statement
 
     def query(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> ArrowRows:
         """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what DuckDB cannot do, and
@@ -95,21 +98,19 @@ class DuckEngine:
     def run(self, statement: Statement) -> pa.Table:
         """A statement that names no Hudi table: one with a query in Spark's SQL, like those of Hudi tables, another one as it was
         written. Raises SqlError for what DuckDB cannot do."""
-        if isinstance(statement.tree, _IN_SPARKS_SQL):
-            with self._lock:
-                return self._rows(_text(floats_as_doubles(statement.tree, ())), statement=statement.text)
         with self._lock:
+            self._own = None
+            if isinstance(statement.tree, _IN_SPARKS_SQL):
+                return self._rows(_text(floats_as_doubles(statement.tree, ())), statement=statement.text)
             return self._rows(statement.text, statement.parameters)
 
     def has(self, name: str) -> bool:
         """Return whether the engine has a table or view of this name itself."""
         with self._lock:
-            row = self._database.execute(
-                "SELECT 1 FROM duckdb_tables() WHERE table_name = ? UNION ALL SELECT 1 FROM duckdb_views() "
-                "WHERE view_name = ? AND NOT internal",
-                [name, name],
-            ).fetchall()
-        return bool(row)
+            if self._own is None:
+                rows = self._database.execute(_OWN).fetchall()
+                self._own = frozenset(own for (own,) in rows)
+            return name in self._own
 
     has_temporary = has
 
