@@ -16,8 +16,10 @@ from typing import Any
 
 import duckdb
 
+from hudi_services.sources.database_pool import DatabasePool
 from hudi_services.sources.infer.json_days import paths_of_days
 
+_POOL = DatabasePool({"threads": "1"})  # it reads files
 _COMMA_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 _FORMED = re.compile(r"(?=.*\d)[\s\d.,:/+TZ€$%-]*|true|false||\s*", re.IGNORECASE)
 """Numbers, times and truth values. An empty value fits, too."""
@@ -142,7 +144,7 @@ def _sniffed(text: str, known: str | None) -> dict[str, Any]:
     with NamedTemporaryFile("w", suffix=".csv", encoding="utf-8", newline="") as file:
         file.write(text)
         file.flush()
-        with duckdb.connect(":memory:", config={"threads": "1"}) as connection:
+        with _POOL.session() as connection:
             try:
                 answer = connection.sql(
                     f"FROM sniff_csv($file, all_varchar = true{options})", params={"file": file.name}

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from hudi_services.sources.database_pool import DatabasePool
+
 if TYPE_CHECKING:  # a statement is also looked at where a registry is read, which is to be quick
     import pyarrow as pa
 
@@ -16,14 +18,16 @@ RELATION = "batch"
 """The name of the rows in a statement."""
 
 _MEMORY = "1GB"  # for what DuckDB makes of a piece of rows; the piece itself is Arrow's
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "threads": "1",
-    "memory_limit": _MEMORY,
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "python_enable_replacements": "false",
-}
+_POOL = DatabasePool(
+    {
+        "threads": "1",
+        "memory_limit": _MEMORY,
+        "enable_external_access": "false",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "python_enable_replacements": "false",
+    }
+)
 
 OF_A_ROW = (duckdb.DataError, duckdb.InvalidInputException, UnicodeDecodeError)
 """Errors that a statement raises because of a value: a cast, an overflow, a division, `error('…')`; and one for a text that
@@ -53,7 +57,5 @@ class Duck:
 @contextmanager
 def opened() -> Iterator[Duck]:
     """A database for one task, or for one look at a statement."""
-    with duckdb.connect(":memory:", config=_SETTINGS) as connection:
-        connection.execute("SET TimeZone = 'UTC'").fetchall()
-        connection.execute("SET lock_configuration = true").fetchall()
+    with _POOL.session() as connection:
         yield Duck(connection)

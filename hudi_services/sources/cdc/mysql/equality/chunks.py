@@ -22,11 +22,13 @@ from hudi_services.sources.cdc.mysql.connection import rows_of
 from hudi_services.sources.cdc.mysql.equality.row_sql import row_expression
 from hudi_services.sources.cdc.mysql.equality.row_text import row_bytes
 from hudi_services.sources.cdc.mysql.snapshot import Snapshot
+from hudi_services.sources.database_pool import DatabasePool
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 CHUNKS = 1 << 16
+_POOL = DatabasePool({"threads": "1", "enable_external_access": "false"})
 
 
 @dataclass(frozen=True)
@@ -188,5 +190,5 @@ class Digests:
 @contextmanager
 def digests(table: DeclaredTable, key: Sequence[str], hash_function: RowHash = MD5) -> Iterator[Digests]:
     """Yield what computes digests, with a database in memory of one thread: reading rows takes the others."""
-    with duckdb.connect(":memory:", config={"threads": "1", "enable_external_access": "false"}) as duck:
+    with _POOL.session() as duck:
         yield Digests(table, key, hash_function, duck)
