@@ -58,7 +58,7 @@ class Work:
     removes them at once.
 
     `over` are the limits for deletes that the plan passes, a line each; then a user has to approve its `digest`, and runs ask
-    for that `asked_since`. `seconds` is the median of comparable runs.
+    for that `asked_since`. `seconds` is the median of comparable runs. A clustering makes `outputs` of `inputs`.
     """
 
     service: str
@@ -72,6 +72,8 @@ class Work:
     over: tuple[str, ...] = ()
     digest: str = ""
     asked_since: datetime | None = None
+    inputs: int = 0
+    outputs: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
 
 from hoodie.doctor.catalogue import CHECKS
 from hoodie.doctor.finding import Finding, Severity
@@ -17,6 +19,15 @@ def damages_of(findings: Iterable[Finding]) -> tuple[Damage, ...]:
         if finding.severity is not Severity.NOTE:
             by_check[finding.check].append(finding)
     return tuple(_damage(check, of_check) for check, of_check in by_check.items())
+
+
+def as_values(damages: Iterable[Damage]) -> list[dict[str, Any]]:
+    """Findings of now, as a snapshot keeps them."""
+    return [{name: value for name, value in asdict(damage).items() if name != "looked_at"} for damage in damages]
+
+
+def of_values(rows: Iterable[Mapping[str, Any]]) -> tuple[Damage, ...]:
+    return tuple(Damage(**row) for row in rows)
 
 
 def _damage(check: str, findings: list[Finding]) -> Damage:

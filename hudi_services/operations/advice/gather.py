@@ -68,7 +68,7 @@ def gather(request: Request, clock: Clock, *, doctor: bool, entries: Entries = E
         facts = look_facts(look, overview(look).values, request, entries)
         if not doctor:
             return facts
-        damages, looked = _damages(request), (*facts.looked, "the doctor's checks")
+        damages, looked = damages_now(request.chosen), (*facts.looked, "the doctor's checks")
         return with_source(replace(facts, damages=damages, looked=looked), look)
     except Exception as error:  # noqa: BLE001 - any error of a storage or of a torn file: other tables go on
         return unread_facts(request, clock.now(), error, entries)
@@ -158,9 +158,9 @@ def _last_runs(runs: pa.Table) -> Iterable[LastRun]:
             )
 
 
-def _damages(request: Request) -> tuple[Damage, ...]:
+def damages_now(chosen: ChosenTable) -> tuple[Damage, ...]:
     """The findings of the doctor, who looks at the table now."""
-    table_diagnosis = diagnose(patient(request.chosen.entry, request.chosen.base_path, {}, deep=False))
+    table_diagnosis = diagnose(patient(chosen.entry, chosen.base_path, {}, deep=False))
     return damages_of(table_diagnosis.diagnosis.findings)
 
 
@@ -168,15 +168,17 @@ def with_damages(facts: TableFacts, request: Request) -> TableFacts:
     """The facts of a table with problems, with the damage that the doctor finds: it knows the commands that bring rows back."""
     if not facts.problems:
         return facts
-    grave = tuple(damage for damage in _damages(request) if damage.grave)
-    return replace(facts, damages=grave, looked=(*facts.looked, "the doctor's checks"))
+    grave = tuple(damage for damage in damages_now(request.chosen) if damage.grave)
+    return replace(facts, damages=(*grave, *facts.damages), looked=(*facts.looked, "the doctor's checks"))
 
 
 def unread_facts(request: Request, now: datetime, error: Exception, entries: Entries = ENTRIES) -> TableFacts:
     """The facts of a table that this error keeps from being read. The doctor looks at one that is damaged."""
     entry, error_facts = request.chosen.entry, unreadable_by(error, request.chosen.base_path)
     is_damaged = error_facts.obstacle == "damage" and not error_facts.absent
-    damages = [damage for damage in _damages(request) if damage.check != UNREADABLE.name] if is_damaged else []
+    damages = (
+        [damage for damage in damages_now(request.chosen) if damage.check != UNREADABLE.name] if is_damaged else []
+    )
     return TableFacts(
         request.name,
         request.chosen.base_path,

@@ -19,6 +19,7 @@ from hudi_services.operations.advice.facts import (
     TableFacts,
     Work,
 )
+from hudi_services.operations.advice.findings import of_values
 from hudi_services.operations.objectives.verdict import Verdict
 from hudi_services.runtime.pause import Pause
 from hudi_services.sources.ingest.expectations.results import DIFFERENT_KEYS
@@ -51,6 +52,7 @@ def overview_facts(
         now,
         registered,
         LOOKED,
+        damages=of_values(table_values.get("findings", ())),
         problems=tuple(table_values["problems"]),
         objectives=tuple(map(_verdict, table_values["objectives"])),
         work={service: _work(service, values) for service, values in table_values["next"].items()},
@@ -122,6 +124,8 @@ def _work(service: str, row: Mapping[str, Any]) -> Work:
         row["bytes"],
         row.get("noun") or _NOUNS.get(service, "file"),
         row.get("verb") in ("remove", "drop"),
+        inputs=row.get("inputs", 0),
+        outputs=row.get("outputs", 0),
         over=tuple(row.get("over_caps", ())),
         digest=row.get("digest") or "",
         asked_since=_moment(row.get("asked_since")),

@@ -24,9 +24,9 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.times import ago, span
 from hoodie.transaction.approvals import asked_at
 from hoodie.transaction.rollback import is_plan
-from hoodie.view.future import Future
 from hudi_services.operations.inspect.consumers import CONSUMERS, consumer_rows
 from hudi_services.operations.inspect.counts import row_counts
+from hudi_services.operations.inspect.findings import finding_rows, has_crowded_partitions
 from hudi_services.operations.inspect.history import COMMITS, instant_row, read_once, row_of
 from hudi_services.operations.inspect.locks import LOCKS, lock_rows
 from hudi_services.operations.inspect.objectives import COLUMNS as OBJECTIVES
@@ -75,8 +75,6 @@ def overview(look: Look) -> Page:
     """
     problems: list[str] = []
     _guarded(problems, look.view.check)
-    future = Future.of(look.state.timeline, look.now, look.state.zone)
-    problems += [str(future)] if future is not None else []
     upcoming, blockers = _next(look, problems)
     values = {
         **_table(look),
@@ -91,6 +89,7 @@ def overview(look: Look) -> Page:
         "blockers": [{"service": service, **blocker.as_dict()} for service, blocker in blockers],
         "consumers": _guarded(problems, lambda: consumer_rows(look)[0]) or [],
         "purges": purge_rows(look),
+        "findings": finding_rows(look),
         "problems": problems,
     }
     values["storage_calls"] = look.storage.calls
@@ -250,15 +249,23 @@ def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[s
         cluster = own_options(look.options("cluster"), CLUSTERING.options)
         packed = _guarded(problems, lambda: CLUSTERING.decide(look.state, cluster, look.clock))
         if packed is not None:
-            result["cluster"] = planned(look, packed)
+            groups = packed.plan.inputs if packed.plan is not None else ()
+            result["cluster"] = {
+                **planned(look, packed),
+                "inputs": sum(len(group.slices) for group in groups),
+                "outputs": sum(group.outputs for group in groups),
+            }
             blockers += [("cluster", blocker) for blocker in packed.blockers]
     return result, blockers
 
 
 def _clusters(look: Look) -> bool:
-    """True if the entry in the registry has a clustering, or an objective that asks for one."""
+    """True if the entry in the registry has a clustering, or an objective that asks for one, or if there is much to pack."""
     entry = look.entry
-    return entry is not None and (entry.section("cluster") is not None or entry.objectives.small_files is not None)
+    is_declared = entry is not None and (
+        entry.section("cluster") is not None or entry.objectives.small_files is not None
+    )
+    return is_declared or has_crowded_partitions(look)
 
 
 def _objectives(look: Look, problems: list[str]) -> list[dict[str, Any]]:

@@ -62,7 +62,9 @@ def advice_page(
     With `shows_quarantine` the user may see quarantined rows, and so their reasons."""
     facts = _facts(table, fleet_state, snapshot, now, shows_quarantine=shows_quarantine)
     if doctor is not None and facts.unreadable is None:
-        facts = replace(facts, damages=doctor.damages)
+        seen = {damage.check for damage in facts.damages}
+        earlier = (damage for damage in doctor.damages if damage.check not in seen)
+        facts = replace(facts, damages=(*facts.damages, *earlier))
     at = snapshot.summary.looked_at.isoformat() if snapshot is not None else None
     advice = by_severity((*advise(facts), *server))
     looked = (

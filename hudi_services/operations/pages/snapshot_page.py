@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from hoodie.display import counted
+from hudi_services.entry.target import Target
 from hudi_services.operations.inspect.overview import next_words
 from hudi_services.operations.pages.write_volume import Wrote, over_time
 from hudi_services.operations.watch.model import Event, Snapshot
@@ -214,8 +215,10 @@ def _waiting(name: str, table_values: Mapping[str, Any], looked_at: datetime) ->
     def since(age: float | None) -> str | None:
         return (looked_at - timedelta(seconds=age)).isoformat() if age is not None else None
 
+    remedy = next((row["remedy"] for row in table_values.get("findings", ()) if row["grave"]), "")
+    repair = _command(Target.of(table_values["base_path"], name).with_commands(remedy))
     for problem in table_values["problems"]:
-        yield Waiting("problem", problem, command=_command(problem) or f"hudi-services doctor --table {name}")
+        yield Waiting("problem", problem, command=repair or _command(problem) or f"hudi-services doctor --table {name}")
     if (paused := table_values.get("paused")) is not None:
         yield Waiting("paused", str(paused["told"]), command=f"hudi-services resume --table {name}")
     for blocker in table_values["blockers"]:

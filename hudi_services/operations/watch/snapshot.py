@@ -8,7 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from hoodie.errors import HoodieError
+from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.advice.evaluation import advise
+from hudi_services.operations.advice.findings import as_values as as_findings
+from hudi_services.operations.advice.gather import damages_now
 from hudi_services.operations.advice.quarantine import as_values, bad_rows, of_values
 from hudi_services.operations.advice.snapshot_facts import snapshot_facts
 from hudi_services.operations.inspect.contents import partitions
@@ -34,6 +37,9 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
     """The snapshot of a table. Lists each partition once and opens no data file whose commit is on the timeline.
     Problems of the table are in the snapshot; raises HoodieError for a table that cannot be read at all."""
     table_values = dict(overview(look).values)
+    if table_values["problems"]:  # the doctor knows the commands that bring rows back
+        grave = [damage for damage in damages_now(ChosenTable(base_path, look.entry)) if damage.grave]
+        table_values["findings"] = [*as_findings(grave), *table_values["findings"]]
     parts = partitions(look).values["partitions"]
     largest = sorted(parts, key=lambda part: part["bytes"], reverse=True)[:_PARTITIONS]
     instants = timeline(look, _INSTANTS).values

@@ -104,7 +104,7 @@ def gather(storage: ListingCache, clock: Clock, options: Mapping[str, Mapping[st
         _metadata_table(state, clock),
         _global_index(options),
         _decisions(state, options, clock),
-        _small_file_limit(options),
+        small_file_limit(options),
         _bare_key(state),
     )
 
@@ -197,7 +197,7 @@ def _global_index(options: Mapping[str, Mapping[str, object]]) -> bool:
     return any(str(option.get(_INDEX, "")).strip().upper() in _GLOBAL for option in options.values())
 
 
-def _small_file_limit(options: Mapping[str, Mapping[str, object]]) -> int:
+def small_file_limit(options: Mapping[str, Mapping[str, object]]) -> int:
     """The limit of the writers. One that fills no small files has the default here: its files are small all the same."""
     merged = {name: value for option in options.values() for name, value in option.items()}
     limit: int = resolve(select_keys(merged, [SMALL_FILE_LIMIT]), [SMALL_FILE_LIMIT])[SMALL_FILE_LIMIT]

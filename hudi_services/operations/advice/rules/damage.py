@@ -29,6 +29,8 @@ _ELSEWHERE = (
     "unreadable",
 )
 """Findings that other rules report with more."""
+_SEEN = ("future-instant", "future-service-instant")
+"""Findings that each look at the table makes itself."""
 
 _ABSENT = "Correct base_path in the registry, put the table back, or remove the entry."
 
@@ -112,7 +114,7 @@ def leftovers(facts: TableFacts) -> Iterator[Advice]:
 
 def _is_outdated(damage: Damage) -> bool:
     """True for a finding of an earlier round about something that every look at the table sees itself."""
-    return damage.looked_at is not None and damage.check in (*_OF_SERVICES, *_ELSEWHERE, *UNSEEN)
+    return damage.looked_at is not None and damage.check in (*_OF_SERVICES, *_ELSEWHERE, *_SEEN, *UNSEEN)
 
 
 def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:

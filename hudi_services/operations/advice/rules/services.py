@@ -45,7 +45,10 @@ def _text(work: Work) -> str:
             return f"{amount} of the timeline can be archived"
         case "ttl":
             return f"{amount} of {size(work.bytes)} outlived the table's time to live"
-    return f"{amount}, {size(work.bytes)}, can be packed together; {work.reason}"
+    if not work.inputs:  # a snapshot of an earlier release
+        return f"{amount}, {size(work.bytes)}, can be packed together; {work.reason}"
+    inputs, outputs = counted(work.inputs, "file group"), counted(work.outputs, "file")
+    return f"{inputs}, {size(work.bytes)}, can be packed into {outputs}; {work.reason}"
 
 
 def last_runs(facts: TableFacts) -> Iterator[Advice]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hoodie.display import counted
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
+from hoodie.model.files import FileSlice
 
 _MANY = 20  # small files of a partition
 _FEWER = 4  # the share of them that would do, as a divisor
@@ -27,22 +28,29 @@ def bare_keys(facts: Facts) -> Iterator[Finding]:
 
 
 def small_files(facts: Facts) -> Iterator[Finding]:
-    """Partitions whose rows would fit into a quarter of their files, each of the size below which a file is small."""
+    """Partitions with many small files."""
     limit = facts.small_file_limit
+    for partition, small in crowded(facts.slices, limit):
+        yield catalogue.SMALL_FILES.finding(
+            f"partition {partition!r} has many small files",
+            "run `hudi-services cluster`; inserts fill small files up, bulk_insert and many parallel tasks make them",
+            found=f"{counted(len(small), 'file')} below {limit:,} bytes, {sum(small):,} bytes together",
+            path=partition,
+            bytes=sum(small),
+        )
+
+
+def crowded(slices: Iterable[FileSlice], limit: int) -> Iterator[tuple[str, list[int]]]:
+    """Partitions whose rows would fit into a quarter of their small files, and the sizes of these. A file is small below `limit`
+    bytes."""
     sizes: dict[str, list[int]] = {}
-    for file_slice in facts.slices:
+    for file_slice in slices:
         if file_slice.base_file is not None and file_slice.base_file.size < limit:
             sizes.setdefault(file_slice.partition, []).append(file_slice.base_file.size)
     for partition, small in sorted(sizes.items()):
         needed = -(-sum(small) // limit)
         if len(small) >= _MANY and needed * _FEWER <= len(small):
-            yield catalogue.SMALL_FILES.finding(
-                f"partition {partition!r} has many small files",
-                "run `hudi-services cluster`; inserts fill small files up, bulk_insert and many parallel tasks make them",
-                found=f"{counted(len(small), 'file')} below {limit:,} bytes, {sum(small):,} bytes together",
-                path=partition,
-                bytes=sum(small),
-            )
+            yield partition, small
 
 
 def log_ratio(facts: Facts) -> Iterator[Finding]:

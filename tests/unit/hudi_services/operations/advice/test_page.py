@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
 
 from hoodie.timeline import Action
 from hoodie.transaction import instants
@@ -11,8 +14,9 @@ from hudi_services.cli.program import main
 from hudi_services.cli.render import page_lines
 from hudi_services.operations.inspect.page import Lines, Page
 from tests.support.cli import fill
+from tests.support.clock import FakeClock
 from tests.support.registered import registered
-from tests.support.tables import create
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 
 def test_the_first_block_is_the_advice_and_its_commands_stay_whole(tmp_path, capsys, monkeypatch):
@@ -109,3 +113,45 @@ def test_a_write_that_died_is_told_at_once(tmp_path, capsys):
         shown = capsys.readouterr().out
         assert f"$ hudi-services doctor --fix --target-base-path {tmp_path}/orders\n" in shown
         assert shown.count("No process is known to work on it.") == 1
+
+
+def test_commits_that_are_dated_ahead_are_a_warning_everywhere(tmp_path, capsys):
+    ahead = FakeClock(datetime.now(UTC) + timedelta(days=800))
+    table = create(tmp_path / "orders", clock=ahead)
+    table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    place = f"--target-base-path={tmp_path}/orders"
+    advice = []
+    for command in ("show table", "advise"):
+        assert main([*command.split(), place, "--json"]) == 0, "reads and writes work"
+        values = json.loads(capsys.readouterr().out)
+        advice.append(values["advice"] if command == "show table" else values["tables"][0]["advice"])
+    assert advice[0] == advice[1]
+    assert [(item["severity"], item["what"]) for item in advice[0]] == [("due", "future-instant")]
+    assert " is dated later than now" in advice[0][0]["text"]
+    assert advice[0][0]["commands"] == [
+        f"hudi-services rollback --instant {instant(table)} --target-base-path {tmp_path}/orders"
+    ]
+    main(["doctor", place, "--json"])
+    [finding] = json.loads(capsys.readouterr().out)["tables"][0]["findings"]
+    assert (finding["check"], finding["severity"]) == ("future-instant", "warning")
+
+
+def instant(table):
+    return table.state().timeline.commits[-1].time
+
+
+@pytest.mark.parametrize("registered_table", [True, False])
+def test_many_small_files_are_in_the_advice_without_an_objective(registered_table, tmp_path, capsys):
+    table = create(tmp_path / "orders")
+    for number in range(20):
+        table.write(batch([(f"k{number}", "p", 1, 1)]), "bulk_insert", SMALL_BLOOM)
+    file = registered(tmp_path, {"name": "orders"})
+    place = ["--table=orders", f"--registry={file}"] if registered_table else [f"--target-base-path={tmp_path}/orders"]
+    assert main(["show", "table", *place]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "DUE 20 file groups, " in shown
+    assert "can be packed into 1 file" in shown
+    assert f"$ hudi-services cluster {' '.join(place).replace('=', ' ')} " in shown
+    assert main(["advise", *place, "--json"]) == 0
+    [table_values] = json.loads(capsys.readouterr().out)["tables"]
+    assert [item["service"] for item in table_values["advice"]] == ["cluster"], "said once"

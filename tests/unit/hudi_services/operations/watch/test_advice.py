@@ -5,6 +5,9 @@ from __future__ import annotations
 import shutil
 
 from hudi_services.entry.table import Table
+from hudi_services.operations.pages.advice import advice_page
+from hudi_services.operations.pages.snapshot_page import seen
+from hudi_services.operations.pages.snapshots import FleetState
 from hudi_services.operations.watch import table_round
 from hudi_services.operations.watch.table_round import look
 from tests.support.tables import create
@@ -98,3 +101,21 @@ def test_a_look_counts_the_quarantined_rows_of_the_feed_and_shows_no_value_to_al
     assert (snapshot.summary.severity, snapshot.summary.fix) == ("loss", "hudi-services show quarantine --table orders")
     assert snapshot.summary.advice.startswith("1 load left 1 row in the quarantine, since ")
     assert "secret" not in snapshot.summary.advice
+
+
+def test_a_missing_file_has_the_command_of_the_doctor(store, tmp_path):
+    table = create(tmp_path / "orders")
+    entry = Table.model_validate({"name": "orders", "base_path": str(tmp_path / "orders")})
+    instant = write(table)
+    [file] = (tmp_path / "orders").rglob("*.parquet")
+    file.rename(tmp_path / "kept")
+    look(entry, store, table.clock)
+    [damaged] = store.fleet()
+    rollback = f"hudi-services rollback --instant {instant.time} --table orders"
+    assert (damaged.health, damaged.severity, damaged.fix) == ("damaged", "damage", rollback)
+    assert damaged.advice.startswith(f"A file is missing that commit {instant.time} wrote ")
+    snapshot = store.table("orders")
+    [waiting] = seen("orders", snapshot, ()).waiting
+    assert (waiting.kind, waiting.command) == ("problem", rollback)
+    [advice, *_] = advice_page(entry, FleetState({}, {"orders": damaged}), snapshot, table.clock.now(), ()).advice
+    assert (advice["severity"], advice["fix"]) == ("damage", rollback)
