@@ -302,3 +302,14 @@ def test_a_key_of_the_table_is_null(db):
     db.sql(merge.format("t.id = s.id when not matched then insert *"))
     with pytest.raises(SqlError, match=r"under a key that the table has.*id=8, dt=None"):
         db.sql(merge.format("t.id = s.id and t.dt = s.dt when not matched then insert *"))
+
+
+def test_an_unknown_column_is_named_with_its_table_as_on_duckdb(db):
+    columns = db.sql("select * from t").table.schema.names
+    with pytest.raises(SqlError) as raised:
+        db.sql("select x.no_column from t x")
+    assert raised.value.what == "Table t has no column 'no_column'"
+    assert raised.value.found.startswith("columns of t: ")
+    assert all(name in raised.value.found for name in columns)
+    with pytest.raises(SqlError, match="Spark cannot run"):
+        db.sql("select no_such_function(1) from t")

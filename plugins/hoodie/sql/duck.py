@@ -17,6 +17,7 @@ from hoodie.dataset import TableDataset
 from hoodie.engine import Engine
 from hoodie.errors import HoodieError, SqlError
 from hoodie.sql.arrow_rows import ArrowRows
+from hoodie.sql.column_names import with_written_names
 from hoodie.sql.conditions import CONDITION, as_written
 from hoodie.sql.duck_text import duckdb_text
 from hoodie.sql.engine import NamedSource
@@ -52,7 +53,7 @@ class DuckEngine:
     def query(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> ArrowRows:
         """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what DuckDB cannot do, and
         what reading a table raises."""
-        return ArrowRows(self._queried(tree, sources))
+        return ArrowRows(with_written_names(self._queried(tree, sources), tree))
 
     def explained(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> str:
         """DuckDB's plan of such a query. Raises SqlError for what DuckDB cannot do."""
@@ -101,7 +102,8 @@ class DuckEngine:
         with self._lock:
             self._own = None
             if isinstance(statement.tree, _IN_SPARKS_SQL):
-                return self._rows(_text(floats_as_doubles(statement.tree, ())), statement=statement.text)
+                rows = self._rows(_text(floats_as_doubles(statement.tree, ())), statement=statement.text)
+                return with_written_names(rows, statement.tree)
             return self._rows(statement.text, statement.parameters)
 
     def has(self, name: str) -> bool:

@@ -19,6 +19,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Token, TokenType
 
 from hoodie.errors import HoodieError, SqlError
+from hoodie.sql.column_names import mark_written
 from hoodie.sql.dialect import SparkText
 
 DIALECT = SparkText
@@ -84,7 +85,9 @@ def statements(text: str) -> Iterator[Statement]:
         place = f"Statement {number}, line {text[:begin].count(_NEW_LINE) + 1}" if len(parts) > 1 else None
         with placed(place):
             query, moment = _without_source_moment(marked)
-            statement = Statement(part, parsed(query), source_moment=moment, place=place)
+            tree = parsed(query)
+            mark_written(tree, part, tokens(part))
+            statement = Statement(part, tree, source_moment=moment, place=place)
         yield statement
 
 

@@ -19,6 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type
 from sqlglot import exp
 
 from hoodie.dataset import ChangeDataset, HoodieDataset
+from hoodie.errors import SqlError
 from hoodie.read.snapshot import of_snapshot, plan_snapshot
 from hoodie.schema import top_level
 from hoodie.spark import SparkEngine
@@ -28,6 +29,7 @@ from hoodie.spark.failures import raised_errors
 from hoodie.spark.required import Required, required_of_each
 from hoodie.spark.scan import plan_scan
 from hoodie.sql.engine import NamedSource, Source
+from hoodie.sql.missing_columns import unknown_column
 from hoodie.sql.names import renamed
 from hoodie.sql.parse import DIALECT, Statement
 from hoodie.sql.spark.failures import sql_errors
@@ -58,7 +60,7 @@ class SparkQueries:
             with self._views(names, frames):
                 return self._spark.sql(text)
 
-        with sql_errors(tree.sql(dialect=DIALECT)):
+        with _column_errors(tree, sources), sql_errors(tree.sql(dialect=DIALECT)):
             needed = required_of_each(self._spark, [source.schema for _, source in sources], built)
             return FrameRows(
                 built([self._read(source, columns) for (_, source), columns in zip(sources, needed, strict=True)])
@@ -139,6 +141,19 @@ class SparkQueries:
             catalog: Any = self._spark.catalog
             for name in names:
                 catalog.dropTempView(name)
+
+
+@contextmanager
+def _column_errors(tree: exp.Expression, sources: Sequence[NamedSource]) -> Iterator[None]:
+    """Errors of a column that no table of the query has name the table, as those of DuckDB do: Spark names neither it nor all
+    columns."""
+    try:
+        yield
+    except SqlError as error:
+        unknown = unknown_column(tree, [(table, source.schema.names) for table, source in sources])
+        if unknown is None:
+            raise
+        raise unknown from error
 
 
 def _quoted(name: str) -> str:
