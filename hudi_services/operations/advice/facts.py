@@ -185,7 +185,8 @@ class IdleLoad:
 class BadRows:
     """Rows that loads left out, and that are in the quarantine: the folder, how many loads left some, since when; `rows` is None
     if they were not counted. `reason` is an example of the most frequent reason, which `reason_rows` of them have: it may hold
-    values of a row. It is empty if it is not known, or not for all eyes."""
+    values of a row. It is empty if it is not known, or not for all eyes. `elsewhere` are folders of loads that are not in the
+    folder that the registry names: commits have their paths."""
 
     folder: str
     loads: int
@@ -194,6 +195,7 @@ class BadRows:
     since: datetime | None
     reason: str = ""
     reason_rows: int = 0
+    elsewhere: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def with_source(facts: TableFacts, look: Look) -> TableFacts:
         return facts
     return replace(
         facts,
-        bad_rows=_readable(lambda: bad_rows(entry)),
+        bad_rows=_readable(lambda: bad_rows(entry, look)),
         changed_files=_readable(lambda: changed_files(entry, look.state)),
         looked=(*facts.looked, "loaded files", "quarantine"),
     )

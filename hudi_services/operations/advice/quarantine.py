@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from hoodie.errors import HoodieError
+from hoodie.model.place import identity
 from hoodie.storage import Storage, open_storage
+from hoodie.storage.base import FileInfo
 from hudi_services.entry.source import FolderSource, TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.facts import BadRows
+from hudi_services.operations.inspect.history import read_once
 from hudi_services.operations.inspect.quarantine import folder_of
-from hudi_services.sources.ingest.quarantine import LOADED, kind_of
+from hudi_services.operations.inspect.table_look import Look
+from hudi_services.sources.ingest.quarantine import EXTRA, LOADED, kind_of
 from hudi_services.sources.ingest.quarantine_load import quarantined_loads
 
 _LOADS = 20  # whose files are listed
@@ -22,12 +28,13 @@ _COUNTED = 1 << 20  # bytes that are read to count rows
 _LONGEST = 200  # characters of a reason
 
 
-def bad_rows(table: Table) -> BadRows | None:
+def bad_rows(table: Table, look: Look | None = None) -> BadRows | None:
     """The rows that loads of the table left out; None without a source that has a quarantine. Rows of loads that were refused do
     not count: all rows of their files are still to be loaded.
 
     One listing, and one for each of 20 loads; files of a mebibyte in all are read to count their rows and reasons.
-    Older loads count as such.
+    Older loads count as such. With a `look` the newest 20 commits name their rows, too, which are elsewhere if the registry has
+    named another folder since.
 
     Raises OSError if the folder cannot be listed.
     """
@@ -37,17 +44,36 @@ def bad_rows(table: Table) -> BadRows | None:
     storage = open_storage(folder)
     newest, older = quarantined_loads(storage, table.base_path, _LOADS)
     loads = [load for load in newest if load.outcome == LOADED]
-    files = [file for load in loads for file in load.files]
-    size = sum(file.size for file in files)
-    first = min((file.modified_ms for file in files), default=None)
+    elsewhere = _elsewhere(look, folder, storage) if look is not None else {}
+    left_files = [(storage, file) for load in loads for file in load.files]
+    left_files += [(open_storage(path), file) for path, files in elsewhere.items() for file in files]
+    number_of_loads = len(loads) + len(elsewhere) + older
+    size = sum(file.size for _, file in left_files)
+    first = min((file.modified_ms for _, file in left_files), default=None)
     since = datetime.fromtimestamp(first / 1000, UTC) if first is not None else None
     if size > _COUNTED or older:
-        return BadRows(folder, len(loads) + older, size, None, since)
-    reasons = _reasons(storage, [file.path for file in files])
+        return BadRows(folder, number_of_loads, size, None, since, elsewhere=tuple(elsewhere))
+    reasons = _reasons((file_storage, file.path) for file_storage, file in left_files)
     by_kind = Counter(kind_of(reason) for reason in reasons if reason)
     kind, number = next(iter(by_kind.most_common(1)), ("", 0))
     example = next((reason for reason in reasons if kind_of(reason) == kind), "")
-    return BadRows(folder, len(loads), size, len(reasons), since, example, number)
+    return BadRows(folder, number_of_loads, size, len(reasons), since, example, number, tuple(elsewhere))
+
+
+def _elsewhere(look: Look, folder: str, storage: Storage) -> dict[str, list[FileInfo]]:
+    """The files of loads whose commits name another folder than the registry, by the folder of the load. Loads that were moved to
+    the folder of the registry are there by their name."""
+    here = {name.rpartition("/")[2] for name in storage.list("").folders}
+    result: dict[str, list[FileInfo]] = {}
+    for instant in look.state.timeline.commits[-_LOADS:]:
+        with suppress(HoodieError, OSError):  # other advice names a torn commit; a place that is gone has no rows
+            path = str(read_once(look, instant).extra.get(EXTRA, "")).rstrip("/")
+            parent, _, run = path.rpartition("/")
+            if not path or run in here or identity(parent) == identity(folder):
+                continue
+            files = [file for file in open_storage(path).list("").files if not file.name.startswith(".")]
+            result |= {path: files} if files else {}
+    return result
 
 
 def as_values(bad: BadRows) -> dict[str, Any]:
@@ -58,13 +84,13 @@ def as_values(bad: BadRows) -> dict[str, Any]:
 def of_values(values: Mapping[str, Any], *, with_reason: bool) -> BadRows:
     """The facts of `as_values`. A reason may hold values of a row: without `with_reason` it is left out."""
     since = datetime.fromisoformat(values["since"]) if values["since"] is not None else None
-    bad = BadRows(**{**values, "since": since})
+    bad = BadRows(**{**values, "since": since, "elsewhere": tuple(values.get("elsewhere", ()))})
     return bad if with_reason else replace(bad, reason="", reason_rows=0)
 
 
-def _reasons(storage: Storage, paths: list[str]) -> list[str]:
+def _reasons(files: Iterable[tuple[Storage, str]]) -> list[str]:
     """The reason of each row: the rows are the lines."""
-    lines = (line for path in paths for line in storage.read(path).decode(errors="replace").splitlines())
+    lines = (line for storage, path in files for line in storage.read(path).decode(errors="replace").splitlines())
     return [_reason(line) for line in lines]
 
 

@@ -67,7 +67,7 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
 def _quarantine(look: Look) -> dict[str, Any] | None:
     """The rows that loads of the table left out; None without any, or if its folder cannot be read, as the next load says."""
     try:
-        bad = bad_rows(look.entry) if look.entry is not None else None
+        bad = bad_rows(look.entry, look) if look.entry is not None else None
     except (HoodieError, OSError):
         return None
     return as_values(bad) if bad is not None and bad.loads else None

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from hoodie.changes.consumer_position import reset_command
 from hoodie.display import counted
+from hoodie.model.place import is_local
 from hudi_services.operations.advice.facts import BadRows, TableFacts
 from hudi_services.operations.advice.model import Advice, Severity, clock, length
 from hudi_services.operations.inspect.text import size
@@ -64,11 +65,32 @@ def quarantine(facts: TableFacts) -> Iterator[Advice]:
         bad.folder,
         f"{counted(bad.loads, 'load')} left {rows} in the quarantine",
         bad.since,
-        detail=f"They are in {bad.folder} and not in the table.{_most_frequent(bad)}",
-        fix=facts.target.command("show quarantine"),
-        remedy="Each line of its files has a reason. Deliver repaired rows again, then delete the folder of that load.",
+        detail=f"They are in {_place(bad)} and not in the table.{_most_frequent(bad)}",
+        fix=_brought_back(bad) or facts.target.command("show quarantine"),
+        remedy=f"{_MOVED if bad.elsewhere else ''}Each line of its files has a reason. Deliver repaired rows again, then delete "
+        "the folder of that load.",
         waits="It waits for a user.",
     )
+
+
+_MOVED = "The registry names another folder than at the time of the load: move the rows there, or correct `quarantine.path`. "
+
+
+def _place(bad: BadRows) -> str:
+    """The folders of the rows."""
+    if not bad.elsewhere:
+        return bad.folder
+    own = f"{bad.folder} and " if bad.loads > len(bad.elsewhere) else ""
+    more = f" and {len(bad.elsewhere) - 1} more folders" if len(bad.elsewhere) > 1 else ""
+    return f"{own}{bad.elsewhere[0]}{more}"
+
+
+def _brought_back(bad: BadRows) -> str:
+    """The command that moves rows into the folder that the registry names; empty if none are elsewhere, or on another machine."""
+    if not bad.elsewhere or not all(map(is_local, (bad.folder, *bad.elsewhere))):
+        return ""
+    folder = shlex.quote(bad.folder)
+    return f"mkdir -p {folder} && mv {' '.join(map(shlex.quote, bad.elsewhere))} {folder}/"
 
 
 def _most_frequent(bad: BadRows) -> str:

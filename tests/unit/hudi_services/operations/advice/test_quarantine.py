@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 
+import pytest
+
+from hudi_services.cli.program import main
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.quarantine import as_values, bad_rows, of_values
 from hudi_services.sources.ingest.quarantine import QuarantineWriter
+from tests.support.registered import registered
 
 REASONS = (
     "column n: 'x1' is no number",
@@ -45,3 +51,42 @@ def test_who_may_not_see_rows_sees_no_reason(tmp_path):
     assert of_values(values, with_reason=True) == bad
     hidden = of_values(values, with_reason=False)
     assert (hidden.rows, hidden.since, hidden.reason, hidden.reason_rows) == (5, bad.since, "", 0)
+
+
+@pytest.fixture
+def registry(tmp_path):
+    """A registry whose table has loaded a row and left one out; the argument is the folder of the quarantine from then on."""
+    (tmp_path / "land").mkdir()
+    (tmp_path / "land/1.json").write_text('{"id": "a", "n": 1}\n{"id": "b", "n": "no number"}\n')
+    source = {"path": str(tmp_path / "land"), "format": "json", "schema": {"id": "string", "n": "bigint"}}
+
+    def make(folder=None):
+        quarantine = {"max_share": 0.9, **({"path": str(folder)} if folder is not None else {})}
+        keys = {"record_key": ["id"]}
+        return registered(tmp_path, {"name": "orders", "keys": keys, "source": {**source, "quarantine": quarantine}})
+
+    assert main(["ingest", f"--registry={make()}", "--table=orders"]) == 0
+    return make
+
+
+def advised(file, capsys):
+    capsys.readouterr()
+    main(["advise", f"--registry={file}", "--table=orders", "--json"])
+    [table] = json.loads(capsys.readouterr().out)["tables"]
+    return [item for item in table["advice"] if item["kind"] == "quarantine"]
+
+
+def test_rows_of_a_folder_that_the_registry_no_longer_names(registry, tmp_path, capsys):
+    new, old = tmp_path / "new place", tmp_path / "orders.quarantine"
+    [advice] = advised(registry(new), capsys)
+    [run] = (path.name for path in old.iterdir() if not path.name.startswith("."))
+    assert advice["text"].startswith("1 load left 1 row in the quarantine, since ")
+    assert f"They are in {old}/{run} and not in the table." in advice["text"]
+    assert advice["fix"] == f"mkdir -p '{new}' && mv {old}/{run} '{new}'/"
+    assert advice["remedy"].startswith("The registry names another folder than at the time of the load")
+    subprocess.run(advice["fix"], shell=True, check=True)
+    [found] = advised(registry(new), capsys)
+    assert f"They are in {new} and not in the table." in found["text"], "found at the new place by its load"
+    assert found["fix"] == f"hudi-services show quarantine --table orders --registry {registry(new)}"
+    shutil.rmtree(new)
+    assert advised(registry(new), capsys) == [], "deleted by a user"
