@@ -25,7 +25,7 @@ from hudi_services.local_airflow.api import AirflowApi
 from hudi_services.local_airflow.dags import wait_for_dags
 from hudi_services.local_airflow.owner import check_free
 from hudi_services.local_airflow.processes import running
-from hudi_services.registry.load import read_registry
+from hudi_services.registry.load import Reading, read_registry
 from hudi_services.runtime.spark.java import find_java
 
 FIRST = date(2013, 1, 29)  # a few days from here lie in two months: two partitions
@@ -105,9 +105,7 @@ def _land(console: Console, home: DemoHome, last: date) -> None:
 
 def _check_registry(home: DemoHome) -> None:
     """Raises DemoError at once, not after minutes in Airflow, when the demo's tables are not declared."""
-    declared = {
-        table.name for table in read_registry(home.registry, {**os.environ, **home.variables()}).registry.tables
-    }
+    declared = {table.name for table in _reading(home).registry.tables}
     if missing := DEMO_TABLES - declared:
         raise DemoError(
             f"The demo's tables are not in {home.registry}",
@@ -116,9 +114,13 @@ def _check_registry(home: DemoHome) -> None:
         )
 
 
+def _reading(home: DemoHome) -> Reading:
+    return read_registry(home.registry, {**os.environ, **home.variables()})
+
+
 def prepare(home: DemoHome, api: AirflowApi) -> None:
     """Pools, and the demo's DAGs switched on."""
-    home.command("hoodie_airflow.pools")
+    api.make_pools(_reading(home).registry.pools)
     wait_for_dags(api, DEMO_DAGS)
     switch_on(api)
 

@@ -6,11 +6,13 @@ import json
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Mapping
 from typing import Any
 
 from hoodie.errors import HoodieError
 
 _TIMEOUT = 60.0
+_UNKNOWN = 404  # HTTP's code
 _PAGE = 100  # DAGs; Airflow gives no more at once
 
 
@@ -59,6 +61,18 @@ class AirflowApi:
             result += [dag["dag_id"] for dag in page["dags"]]
             if not page["dags"] or len(result) >= page["total_entries"]:
                 return sorted(result)
+
+    def make_pools(self, pools: Mapping[str, int]) -> None:
+        """Create or resize pools of so many slots."""
+        for name, slots in sorted(pools.items()):
+            size = {"slots": slots, "include_deferred": False}
+            path = f"/pools/{urllib.parse.quote(name, safe='')}?{urllib.parse.urlencode({'update_mask': list(size)}, doseq=True)}"
+            try:
+                self.patch(path, {"pool": name, **size})  # only these of Airflow's own pool may change
+            except ApiError as error:
+                if error.status != _UNKNOWN:
+                    raise
+                self.post("/pools", {"name": name, "description": "from the registry of Hudi tables", **size})
 
     def unpause(self, dag_id: str) -> None:
         self.patch(f"/dags/{dag_id}", {"is_paused": False})

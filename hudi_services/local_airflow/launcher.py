@@ -76,7 +76,7 @@ def serve(
     with ended_by_signals(), suppress(KeyboardInterrupt), started(home) as parts:
         with suppress(KeyboardInterrupt):
             api = wait_until_up(parts)
-            home.command("hoodie_airflow.pools")
+            api.make_pools(reading.registry.pools)
             wait_for_dags(api, dags_of(reading))
             begin(api)
             _tell(
@@ -142,8 +142,8 @@ def _watch(console: Console, parts: Parts, reading: Reading) -> None:
         _tell(console, "", "the registry has changed:", *summary_lines(reading, _today()))
         if reading.registry.pools != before.registry.pools:
             try:
-                home.command("hoodie_airflow.pools")
-            except HoodieError as error:
+                home.api().make_pools(reading.registry.pools)  # a session of days ago has ended
+            except (HoodieError, OSError) as error:
                 _tell(console, f"its pools could not be made: {error}")
 
 

@@ -127,6 +127,8 @@ def test_a_registry_of_one_s_own(shop: Path) -> None:
         wait_for_dags(api, ["hudi_clean__later"])
         until(lambda: "the registry has changed" in said() and "2 tables" in said(), said)
         until(lambda: api.get("/pools")["total_entries"] == 2, said)
+        api.make_pools({"default_pool": 64, "slow": 2})
+        assert {pool["name"]: pool["slots"] for pool in api.get("/pools")["pools"]} == {"default_pool": 64, "slow": 2}
 
         shutil.copytree(shop / "landing" / "dt=2026-11-20", shop / "landing" / "dt=2026-11-22")
         api.trigger("hudi_ingest__orders", {})
