@@ -34,6 +34,8 @@ if __name__ == "__main__":
 
     from hudi_services.cli.process_context import Surroundings
     from hudi_services.cli.program import main
+    from hudi_services.runtime.arrow_conversion import convert_without_pandas
 
+    convert_without_pandas()
     leaving.code = main(sys.argv[3:], surroundings=Surroundings(marked=True, spark=False))
     sys.exit(leaving.code)

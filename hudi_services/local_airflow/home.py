@@ -118,6 +118,7 @@ class AirflowHome:
             "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": self.folder / "passwords.json",
             # The timeout is the wait for a lock of SQLite, in seconds; see settings/airflow_local_settings.py.
             "DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.database}?timeout=30",
+            "DATABASE__CHECK_MIGRATIONS": False,  # half a second of each process: `migrate` was called
             "API__HOST": "127.0.0.1",
             "API__PORT": self.ports[0],
             "API__BASE_URL": self.address,

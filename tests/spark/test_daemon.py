@@ -15,7 +15,7 @@ pytestmark = pytest.mark.spark
 MODULE = "spark.python.daemon.module"
 FOUND = """
 import os, sys, hoodie.spark.daemon
-assert {"hoodie.spark.engine", "hoodie.spark.source", "pyarrow"} <= set(sys.modules)
+assert {"hoodie.spark.engine", "hoodie.spark.source", "pandas"} <= set(sys.modules)
 print(*{open(f"/proc/self/task/{each}/comm").read().strip() for each in os.listdir("/proc/self/task")} - {"python"})
 """
 

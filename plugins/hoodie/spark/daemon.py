@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import gc
 
+import pyarrow as pa
 from pyspark.daemon import manager
 
 import hoodie.spark  # noqa: F401
+
+pa.array([1])  # Arrow's first conversion imports pandas
 
 if __name__ == "__main__":
     gc.freeze()  # else each worker's first collection copies the pages of all modules

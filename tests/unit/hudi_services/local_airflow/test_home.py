@@ -62,6 +62,7 @@ def test_settings_of_another_airflow_stay_outside_but_connections_come_along(
     assert "local[2]" in given["AIRFLOW_CONN_SPARK_DEFAULT"]
     assert given["HUDI_REGISTRY"] == str(home.registry)
     assert given["AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION"] == "False"
+    assert given["AIRFLOW__DATABASE__CHECK_MIGRATIONS"] == "False"
     monkeypatch.setenv("NO_PROXY", "example.org")
     assert home.environment()["no_proxy"] == "example.org,127.0.0.1,localhost", "the lake may need the proxy"
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", "spark://cluster")
