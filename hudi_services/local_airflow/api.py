@@ -63,7 +63,7 @@ class AirflowApi:
                 return sorted(result)
 
     def make_pools(self, pools: Mapping[str, int]) -> None:
-        """Create or resize pools of so many slots."""
+        """Create or resize pools, which are names with their numbers of slots."""
         for name, slots in sorted(pools.items()):
             size = {"slots": slots, "include_deferred": False}
             path = f"/pools/{urllib.parse.quote(name, safe='')}?{urllib.parse.urlencode({'update_mask': list(size)}, doseq=True)}"

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -87,8 +88,14 @@ with DAG("after_judged", schedule=[commits_asset("judged")], max_active_runs=1):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of the demo's Airflow come last: its programs then take no time of a core beside the others."""
-    items.sort(key=lambda item: "demo" in getattr(item, "fixturenames", ()))
+    """Tests of the demo's Airflow come last: its programs then take no time of a core beside the others. The pages
+    in a browser come one after the other."""
+
+    def place(item: pytest.Item) -> int:
+        names = getattr(item, "fixturenames", ())
+        return 2 if "demo" in names else int("browser" in names)
+
+    items.sort(key=place)
 
 
 @dataclass(frozen=True)
@@ -116,11 +123,27 @@ class Demo:
         return str(self.folder / "copy")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A browser for one module: while Playwright is open, asyncio finds its loop running."""
-    with chromium() as browser:
-        yield browser
+_open = ExitStack()
+_browsers: list[Browser] = []
+
+
+@pytest.fixture
+def browser() -> Browser:
+    """It stays open for the next test, so that each user signs in once, and Airflow's scripts are loaded once."""
+    if not _browsers:
+        _browsers.append(_open.enter_context(chromium()))
+        _open.callback(_browsers.clear)
+    return _browsers[0]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test without a browser closes it: while Playwright is open, asyncio finds its loop running."""
+    if "browser" not in getattr(item, "fixturenames", ()):
+        _open.close()
+
+
+def pytest_sessionfinish() -> None:
+    _open.close()
 
 
 @pytest.fixture(scope="session")
