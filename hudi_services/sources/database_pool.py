@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import duckdb
+if TYPE_CHECKING:  # most processes that load this module need no database
+    import duckdb
 
 Setting = str | bool | int | float | list[str]
 
@@ -33,6 +35,8 @@ class DatabasePool:
             idle.append(database)
 
     def _made(self) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
         database = duckdb.connect(":memory:", config=dict(self.settings))
         database.execute("SET GLOBAL TimeZone = 'UTC'").fetchall()
         database.execute("SET lock_configuration = true").fetchall()
@@ -41,6 +45,8 @@ class DatabasePool:
 
 def _usable(idle: list[duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection | None:
     """One that still answers. After an error of its own a database does not."""
+    import duckdb
+
     with suppress(IndexError):
         while True:
             database = idle.pop()

@@ -14,9 +14,11 @@ import pyarrow.compute as pc
 from hoodie.errors import ConfigError
 from hoodie.model.changes import AFTER, BEFORE
 from hudi_services.sources.cdc.credentials import password_of
+from hudi_services.sources.database_pool import DatabasePool
 
 Mask = Literal["mask", "hash", "drop"]
 MASKED = "***"
+_POOL = DatabasePool({"enable_external_access": "false"})  # DuckDB hashes columns, not values
 KEY = "hudi_services.cdc.masks"
 """The extra metadata of commits that holds `Masks.text`."""
 
@@ -129,17 +131,12 @@ class Masks:
         return self._hashes(values) if mask == "hash" else values
 
     def _hashes(self, values: pa.Array) -> pa.Array:
-        import duckdb  # it hashes columns, not values
-
         bytes_ = values if pa.types.is_binary(values.type) else values.cast(pa.string()).cast(pa.binary())
-        connection = duckdb.connect()
-        try:
-            connection.register("rows", pa.table({"value": bytes_}))
-            hashes = connection.sql(
+        with _POOL.session() as duck:
+            duck.register("rows", pa.table({"value": bytes_}))
+            hashes = duck.sql(
                 "SELECT sha256(encode(?) || value) AS hash FROM rows", params=[f"{len(self.secret)}:{self.secret}:"]
             ).to_arrow_table()
-        finally:
-            connection.close()
         return hashes["hash"].combine_chunks().cast(pa.string())
 
 
