@@ -13,6 +13,7 @@ import pytest
 from hoodie.errors import HoodieError, MissingFileError
 from hoodie.read.execute import execute_read
 from hoodie.view import log_blocks
+from tests.support.matrix import DEEP
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 
@@ -33,7 +34,8 @@ def test_damage_is_passed_over_or_told(tmp_path, kind):
     whole = log.read_bytes()
     told = 0
     places = range(0, len(whole) - 3, max(1, len(whole) // 150))
-    for place, damage in itertools.product(places, (b"\xff\x00\xff", b"{,}")):
+    damages = (b"\xff\x00\xff", b"{,}")
+    for place, damage in itertools.product(places, damages) if DEEP else zip(places, itertools.cycle(damages)):
         log.write_bytes(whole[:place] + damage + whole[place + 3 :])
         with contextlib.suppress(HoodieError):
             table.read()
