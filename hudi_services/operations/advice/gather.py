@@ -12,6 +12,7 @@ import pyarrow as pa
 from hoodie.clock import Clock
 from hoodie.config import own_options
 from hoodie.doctor.catalogue import UNREADABLE
+from hoodie.doctor.key_checks import of_newest_inserts
 from hoodie.errors import HoodieError
 from hoodie.services.ttl.service import TTL
 from hudi_services.entry.table import Table
@@ -170,6 +171,14 @@ def with_damages(facts: TableFacts, request: Request) -> TableFacts:
         return facts
     grave = tuple(damage for damage in damages_now(request.chosen) if damage.grave)
     return replace(facts, damages=(*grave, *facts.damages), looked=(*facts.looked, "the doctor's checks"))
+
+
+def with_inserts(facts: TableFacts, look: Look) -> TableFacts:
+    """The facts with keys that the newest inserts have doubled, unless the doctor has looked: it finds them, too."""
+    if facts.problems:
+        return facts
+    doubled = damages_of(of_newest_inserts(look.state, look.view.slices))
+    return replace(facts, damages=(*facts.damages, *doubled))
 
 
 def unread_facts(request: Request, now: datetime, error: Exception, entries: Entries = ENTRIES) -> TableFacts:

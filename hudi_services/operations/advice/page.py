@@ -8,7 +8,14 @@ from dataclasses import replace
 from hoodie.clock import SystemClock
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.advice.evaluation import advise
-from hudi_services.operations.advice.gather import Request, look_facts, unread_facts, with_damages, with_source
+from hudi_services.operations.advice.gather import (
+    Request,
+    look_facts,
+    unread_facts,
+    with_damages,
+    with_inserts,
+    with_source,
+)
 from hudi_services.operations.advice.model import Advice, by_severity
 from hudi_services.operations.advice.rounds import Histories
 from hudi_services.operations.advice.text import block, nothing
@@ -28,13 +35,14 @@ def unread_overview(chosen: ChosenTable, error: Exception, width: int, registry:
 
 
 def advised_overview(look: Look, width: int, registry: str | None = None, server: Sequence[Advice] = ()) -> Page:
-    """The overview of a table, with advice by what it shows and by the table's history. The doctor is asked only about a table
-    with problems. `width` is in characters, `registry` the file, if commands have to name it. `server` is the advice on the
-    server that feeds the table."""
+    """The overview of a table, with advice by what it shows, its history and the keys of the newest inserts. The doctor is asked
+    only about a table with problems. `width` is in characters, `registry` the file, if commands have to name it. `server` is the
+    advice on the server that feeds the table."""
     page = overview(look)
     runs = Histories(look.now).runs_of(look.entry) if look.entry is not None else None
     request = Request(ChosenTable(look.storage.base_path, look.entry), registry, runs)
-    facts = with_source(with_damages(look_facts(look, page.values, request), request), look)
+    facts = with_inserts(with_damages(look_facts(look, page.values, request), request), look)
+    facts = with_source(facts, look)
     advice = by_severity((*advise(facts), *server))
     lines = list(block(advice, look.now, width)) if advice else nothing(facts.looked, width)
     rest = [part for part in page.parts if part.title != PROBLEMS]  # the advice has them, with their fixes

@@ -84,6 +84,7 @@ FOOTER = Check("footer", _D, deep=True)
 UNKNOWN_FILE = Check("unknown-file", _D, deep=True)
 KEYS_IN_PARTITIONS = Check("keys-in-partitions", _D, deep=True)
 KEYS_PER_PARTITION = Check("keys-per-partition", _W, deep=True)
+DOUBLED_BY_INSERT = Check("doubled-by-insert", _D)
 DUPLICATE_KEYS = Check("duplicate-keys", _D, deep=True)
 
 UNSEEN = (UNREACHABLE.name, MISSING_RIGHT.name, UNSUPPORTED.name)

@@ -38,6 +38,8 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     services.overdue,
     services.held_back,
 )
+SHALLOW = (key_checks.inserts,)
+"""Checks of a part of what a deep check looks at as a whole."""
 DEEP = (
     footer_checks.footers,
     schema_checks.schemas,
@@ -57,13 +59,14 @@ _LOOKS = 3
 def diagnose(
     storage: Storage, clock: Clock, options: Mapping[str, Mapping[str, object]], *, data_files: bool = False
 ) -> Diagnosis:
-    """The faults of a table. Changes nothing; footers and keys are only read with `data_files`.
+    """The faults of a table. Changes nothing. Footers and keys are only read with `data_files`, but for keys of the newest
+    inserts into small partitions.
 
     `options` are those of each service by its name (clean, compact, archive), with which it decides whether it is due. Raises
     TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
     """
     facts = gather(ListingCache(storage), clock, options)
-    result = [finding for check in (*CHECKS, *(DEEP if data_files else ())) for finding in _checked(check, facts)]
+    result = [finding for check in (*CHECKS, *(DEEP if data_files else SHALLOW)) for finding in _checked(check, facts)]
     result.extend(_settled(facts, lambda: gather(ListingCache(storage), clock, options)))
     return Diagnosis(storage.base_path, worst_first(list(_still(result, storage))), _report(facts))
 

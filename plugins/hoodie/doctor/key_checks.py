@@ -18,14 +18,25 @@ from hoodie.formats.murmur import murmur2
 from hoodie.merge.spill import Spill
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.model.time import Time
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import plan_read
 from hoodie.read.query import Query
+from hoodie.view import TableState
 
 _MEMORY = 256 * 1024 * 1024  # bytes of keys in memory; of more a pile at a time
 _PILES = 64
+_INSERTS = ("INSERT", "BULK_INSERT")  # they look for no stored keys
+_NEWEST = 5  # commits whose inserts are looked at
+_INSERTED_BYTES = 64 * 1024 * 1024  # of files whose keys are read for that
+_INSERTED_SLICES = 50
 _MOST_REPORTED = 3  # keys of a finding, and file groups of a key
 _KEYS = pa.schema([("partition", pa.int32()), ("slice", pa.int32()), ("key", pa.string())])
+
+
+def inserts(facts: Facts) -> Iterator[Finding]:
+    """See `of_newest_inserts`."""
+    yield from of_newest_inserts(facts.state, facts.slices)
 
 
 def duplicates(facts: Facts) -> Iterator[Finding]:
@@ -35,13 +46,13 @@ def duplicates(facts: Facts) -> Iterator[Finding]:
     partitions = sorted({file_slice.partition for file_slice in facts.slices})
     if len(partitions) > 1 and not _is_placed_by_key(facts):
         try:
-            yield from _findings(_doubled(facts, partitions), is_global=facts.global_index)
+            yield from _findings(_doubled(facts.state, partitions), is_global=facts.global_index)
             return
         except HoodieError:  # read apart, the partitions that can be read are checked
             pass
     for partition in partitions:
         try:
-            yield from _findings(_doubled(facts, [partition]), is_global=facts.global_index)
+            yield from _findings(_doubled(facts.state, [partition]), is_global=facts.global_index)
         except (MissingFileError, CorruptFileError):  # other checks report it by name
             continue
         except HoodieError as error:
@@ -50,6 +61,50 @@ def duplicates(facts: Facts) -> Iterator[Finding]:
                 error.fix or "see what else was found",
                 found=str(error),
             )
+
+
+def of_newest_inserts(state: TableState, slices: Iterable[FileSlice]) -> Iterator[Finding]:
+    """Keys that occur more than once in partitions that the newest inserts wrote to. Reads the keys of few and small partitions:
+    an insert that doubled keys is found, and no other one is suspected."""
+    if state.properties.virtual_keys or not state.properties.record_key_fields:
+        return
+    sizes: dict[str, list[int]] = {}
+    for file_slice in slices:
+        sizes.setdefault(file_slice.partition, []).append(file_slice.size)
+    size = count = 0
+    for partition, instant in _inserted(state):
+        own = sizes.get(partition, [])
+        size, count = size + sum(own), count + len(own)
+        if size > _INSERTED_BYTES or count > _INSERTED_SLICES:
+            return
+        try:
+            doubled = _doubled(state, [partition])
+        except HoodieError:  # other checks report it by name
+            continue
+        for doubled_keys in doubled:
+            yield catalogue.DOUBLED_BY_INSERT.finding(
+                f"keys occur more than once in partition {partition!r}, to which insert {instant} wrote",
+                "see how many keys and partitions it concerns: `hudi-services doctor --deep`. It has the ways to keep one row of "
+                "each key",
+                found=doubled_keys.summary,
+                path=partition,
+                instant=instant,
+            )
+
+
+def _inserted(state: TableState) -> Iterator[tuple[str, Time]]:
+    """The partitions of the newest inserts, each with the newest of these."""
+    partitions: set[str] = set()
+    for instant in reversed(state.timeline.commits[-_NEWEST:]):
+        try:
+            metadata = state.commit_metadata(instant)
+        except HoodieError:  # other checks report it by name
+            continue
+        if metadata.operation in _INSERTS:
+            for partition in dict.fromkeys(stat.partition for stat in metadata.stats):
+                if partition not in partitions:
+                    partitions.add(partition)
+                    yield partition, instant.time
 
 
 def _is_placed_by_key(facts: Facts) -> bool:
@@ -120,10 +175,10 @@ def _across(doubled: _Doubled, *, is_global: bool) -> Finding:
     )
 
 
-def _doubled(facts: Facts, partitions: Sequence[str]) -> list[_Doubled]:
+def _doubled(state: TableState, partitions: Sequence[str]) -> list[_Doubled]:
     """Duplicates within each of these partitions and, if there are several, among all of them."""
-    plan = plan_read(facts.state, Query([RECORD_KEY], partitions=tuple(partitions)))
-    read, number = ReadSlice(facts.storage, plan.of_slice), {name: place for place, name in enumerate(partitions)}
+    plan = plan_read(state, Query([RECORD_KEY], partitions=tuple(partitions)))
+    read, number = ReadSlice(state.storage, plan.of_slice), {name: place for place, name in enumerate(partitions)}
     in_partitions, across = [_Doubled(name) for name in partitions], _Doubled(None)
     rows = (
         pa.table(
