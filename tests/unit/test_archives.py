@@ -157,7 +157,7 @@ def test_what_it_imports_is_what_it_asks_for():
     come_along = {"thrift": "impyla", "botocore": "s3fs", "py4j": "pyspark", "sqlalchemy": "apache-airflow"}
     come_along |= {"psutil": "apache-airflow", "starlette": "fastapi", "azure": "adlfs"}
     come_along |= {"openlineage": "apache-airflow-providers-openlineage", "structlog": "apache-airflow"}
-    come_along |= {"lance": "pylance"}  # only `make test-deep` has it
+    come_along |= {"cadwyn": "apache-airflow", "lance": "pylance"}  # only `make test-deep` has Lance
     distributions = packages_distributions()
     for module, place in sorted(used.items()):
         if module in sys.stdlib_module_names or module in PACKAGES or module in OPTIONAL:
