@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -57,8 +58,10 @@ def test_a_timeline_is_a_table(table):
     assert lines[1].split() == ["time", "action", "state", "completed"]
     (instant,) = table.timeline
     assert lines[2].split() == [instant.time, "deltacommit", "COMPLETED", instant.completion_time]
-    for number in range(50):
-        table.write(batch([("a", "p", number, 1)]), options={"hoodie.archive.automatic": "false"})
+    (file,) = Path(table.base_path, ".hoodie", "timeline").glob("*_*.deltacommit")
+    for number in range(1, 51):  # 50 writes would take three seconds
+        begun, completed = (int(time) + number * 1000 for time in file.stem.split("_"))
+        shutil.copy(file, file.with_name(f"{begun}_{completed}.deltacommit"))
     lines = repr(table.timeline).splitlines()
     assert lines[0] == "Timeline of 51 instants, the last 50 of them"
     assert len(lines) == 52
