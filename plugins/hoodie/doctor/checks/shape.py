@@ -10,7 +10,7 @@ from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 from hoodie.model.files import FileSlice
 
-_MANY = 20  # small files of a partition
+MANY = 20  # small files of a partition
 _FEWER = 4  # the share of them that would do, as a divisor
 _LOGS = 16 * 1024 * 1024  # bytes of logs that are little beside any base file
 _LONGEST = 50  # logs over one base file
@@ -30,7 +30,7 @@ def bare_keys(facts: Facts) -> Iterator[Finding]:
 def small_files(facts: Facts) -> Iterator[Finding]:
     """Partitions with many small files."""
     limit = facts.small_file_limit
-    for partition, small in crowded(facts.slices, limit):
+    for partition, small in crowded(facts.slices, limit, MANY):
         yield catalogue.SMALL_FILES.finding(
             f"partition {partition!r} has many small files",
             "run `hudi-services cluster`; inserts fill small files up, bulk_insert and many parallel tasks make them",
@@ -40,16 +40,16 @@ def small_files(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def crowded(slices: Iterable[FileSlice], limit: int) -> Iterator[tuple[str, list[int]]]:
-    """Partitions whose rows would fit into a quarter of their small files, and the sizes of these. A file is small below `limit`
-    bytes."""
+def crowded(slices: Iterable[FileSlice], limit: int, many: int) -> Iterator[tuple[str, list[int]]]:
+    """Partitions whose rows would fit into a quarter of their small files, `many` at least, and the sizes of these. A file is
+    small below `limit` bytes."""
     sizes: dict[str, list[int]] = {}
     for file_slice in slices:
         if file_slice.base_file is not None and file_slice.base_file.size < limit:
             sizes.setdefault(file_slice.partition, []).append(file_slice.base_file.size)
     for partition, small in sorted(sizes.items()):
         needed = -(-sum(small) // limit)
-        if len(small) >= _MANY and needed * _FEWER <= len(small):
+        if len(small) >= many and needed * _FEWER <= len(small):
             yield partition, small
 
 

@@ -7,7 +7,7 @@ from tests.support.tables import SMALL_BLOOM, batch, create
 
 
 def test_small_files_are_those_below_the_limit_of_the_writers(tmp_path, monkeypatch):
-    monkeypatch.setattr(shape, "_MANY", 2)
+    monkeypatch.setattr(shape, "MANY", 2)
     monkeypatch.setattr(shape, "_FEWER", 2)
     table = create(tmp_path)
     for key in ("a", "b"):
