@@ -17,7 +17,10 @@ Setting = str | bool | int | float | list[str]
 @dataclass(frozen=True)
 class DatabasePool:
     """Databases with the same `settings`, in UTC, whose settings are locked. Each is of one task at a time, which gets a session
-    of its own: what it registers and makes temporary ends with it. A task makes nothing else."""
+    of its own: what it registers and makes temporary ends with it. A task makes nothing else.
+
+    The settings have one thread: a process that is forked would wait at its end for threads that only its parent has.
+    """
 
     settings: Mapping[str, Setting]
     _idle: dict[int, list[duckdb.DuckDBPyConnection]] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from hudi_services.sources.database_pool import DatabasePool
 
 Mask = Literal["mask", "hash", "drop"]
 MASKED = "***"
-_POOL = DatabasePool({"enable_external_access": "false"})  # DuckDB hashes columns, not values
+_POOL = DatabasePool({"threads": "1", "enable_external_access": "false"})  # DuckDB hashes columns, not values
 KEY = "hudi_services.cdc.masks"
 """The extra metadata of commits that holds `Masks.text`."""
 
