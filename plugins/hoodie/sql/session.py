@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.errors import SqlError, StaleSnapshotError
@@ -111,6 +112,14 @@ class Session:
                 raise
             _log.info("Asked again: %s", error)
         return self._rows(query, Look(), {})
+
+    def fetched(self, query: exp.Expression) -> pa.Table:
+        """All rows of a query, here. It is run again, as by `rows`, also where an engine computes them only now."""
+        try:
+            return self.rows(query).fetched()
+        except StaleSnapshotError as error:
+            _log.info("Asked again: %s", error)
+        return self.rows(query).fetched()
 
     def _rows(self, query: exp.Expression, look: Look, row_sets: Mapping[str, Rows]) -> Rows:
         return self.engine.query(query, self.sources(query, look, row_sets))

@@ -42,7 +42,7 @@ def run_statement(session: Session, statement: Statement) -> Result:
         return _untouched(session, statement)
     try:
         if session.reads(statement.tree):
-            return Result(session.rows(statement.tree).fetched())
+            return Result(session.fetched(statement.tree))
         _check_tables(session, statement.tree)
         return _untouched(session, statement)
     except SqlError as error:

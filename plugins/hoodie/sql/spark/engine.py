@@ -34,6 +34,7 @@ from hoodie.sql.names import renamed
 from hoodie.sql.parse import DIALECT, Statement
 from hoodie.sql.spark.failures import sql_errors
 from hoodie.sql.spark.rows import FrameRows
+from hoodie.view import TableState
 
 _NUMBERS = itertools.count()
 
@@ -62,9 +63,8 @@ class SparkQueries:
 
         with _column_errors(tree, sources), sql_errors(tree.sql(dialect=DIALECT)):
             needed = required_of_each(self._spark, [source.schema for _, source in sources], built)
-            return FrameRows(
-                built([self._read(source, columns) for (_, source), columns in zip(sources, needed, strict=True)])
-            )
+            frames = [self._read(source, columns) for (_, source), columns in zip(sources, needed, strict=True)]
+            return FrameRows(built(frames), tuple(state for _, source in sources for state in _states(source)))
 
     def explained(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> str:
         """Spark's plan of such a query. Raises SqlError for what Spark cannot do."""
@@ -154,6 +154,12 @@ def _column_errors(tree: exp.Expression, sources: Sequence[NamedSource]) -> Iter
         if unknown is None:
             raise
         raise unknown from error
+
+
+def _states(source: Source) -> tuple[TableState, ...]:
+    if isinstance(source, HoodieDataset | ChangeDataset):
+        return (source.state,)
+    return source.states if isinstance(source, FrameRows) else ()
 
 
 def _quoted(name: str) -> str:

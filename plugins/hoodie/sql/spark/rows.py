@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from pyspark.sql.functions import col, first, lit, struct
 from pyspark.sql.functions import count as count_rows
 from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type
 
+from hoodie.read.snapshot import of_snapshot
 from hoodie.spark.columns import arrow_schema
 from hoodie.spark.failures import raised_errors
 from hoodie.spark.worker import worker_task
@@ -24,25 +25,28 @@ from hoodie.sql.row_keys import RowKeys
 from hoodie.sql.spark.failures import sql_errors
 from hoodie.sql.update_rows import Changes, changed
 from hoodie.table import HoodieTable
+from hoodie.view import TableState
 from hoodie.write.execute import WriteResult
 
 
 @dataclass(frozen=True)
 class FrameRows:
-    """See `hoodie.sql.engine.Rows`."""
+    """See `hoodie.sql.engine.Rows`. `states` are the tables that the query reads. Raises StaleSnapshotError when files of one of
+    them are gone as the rows are computed."""
 
     frame: DataFrame
+    states: tuple[TableState, ...] = ()
 
     @property
     def schema(self) -> pa.Schema:
         return arrow_schema(self.frame)
 
     def fetched(self) -> pa.Table:
-        with _computed():
+        with self._computed():
             return self.frame.toArrow()
 
     def selected(self, names: Sequence[str]) -> FrameRows:
-        return FrameRows(self.frame.select(*(col(_quoted(name)) for name in names)))
+        return replace(self, frame=self.frame.select(*(col(_quoted(name)) for name in names)))
 
     def stored(self, schema: pa.Schema, names: Sequence[str]) -> FrameRows:
         """Types that differ are brought into those of the table by the same function as in memory, in Spark's workers."""
@@ -56,7 +60,7 @@ class FrameRows:
             (col(place_of[f.name]) if f.name in place_of else lit(None).cast(from_arrow_type(f.type))).alias(f.name)
             for f in target
         ]
-        return FrameRows(self._numbered().select(*columns))
+        return replace(self, frame=self._numbered().select(*columns))
 
     def changed(self, changes: Changes) -> FrameRows:
         changed(self.schema.empty_table(), changes)  # refused at once, and without a row
@@ -68,7 +72,7 @@ class FrameRows:
         return needed._mapped(work(needed.schema.empty_table()).schema, work)
 
     def marked(self, name: str) -> FrameRows:
-        return FrameRows(self.frame.where(col(_quoted(name))))
+        return replace(self, frame=self.frame.where(col(_quoted(name))))
 
     def _numbered(self) -> DataFrame:
         """A query may give a name twice."""
@@ -76,42 +80,45 @@ class FrameRows:
 
     def _mapped(self, target: pa.Schema, work: Callable[[pa.Table], pa.Table]) -> FrameRows:
         mapped = self._numbered().mapInArrow(_Work(tuple(self.schema.names), work), from_arrow_schema(target))
-        return FrameRows(mapped)
+        return replace(self, frame=mapped)
 
     @contextmanager
     def persisted(self) -> Iterator[FrameRows]:
         persisted = self.frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            yield FrameRows(persisted)
+            yield replace(self, frame=persisted)
         finally:
             persisted.unpersist()
 
     def is_empty(self) -> bool:
-        with _computed():
+        with self._computed():
             return bool(self.frame.isEmpty())
 
     def doubled(self, names: Sequence[str]) -> Doubled | None:
         columns = [count_rows(lit(1)).alias(_COUNT), first(struct("*")).alias(_FIRST)]
         counted = self.frame.groupBy(*(col(_quoted(name)) for name in names)).agg(*columns)
         doubled = counted.where(col(_COUNT) > 1)
-        with _computed():
+        with self._computed():
             rows = doubled.limit(1).select(col(f"{_FIRST}.*")).toArrow()
             return Doubled(doubled.count(), rows.to_pylist()[0]) if rows.num_rows else None
 
     def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
-        with sql_errors(_ROWS):
+        with self._computed():
             return table.write(self.frame, operation, options, schema=self.schema, **how)
+
+    @contextmanager
+    def _computed(self) -> Iterator[None]:
+        """Spark runs the query, and its workers may raise errors of the library."""
+        with ExitStack() as blocks:
+            for state in self.states:
+                blocks.enter_context(of_snapshot(state))
+            blocks.enter_context(sql_errors(_ROWS))
+            blocks.enter_context(raised_errors())
+            yield
 
 
 _COUNT, _FIRST = "__hoodie_count", "__hoodie_first"
 _ROWS = "a statement, as its rows are computed"
-
-
-@contextmanager
-def _computed() -> Iterator[None]:
-    """Spark runs the query, and its workers may raise errors of the library."""
-    with sql_errors(_ROWS), raised_errors():
-        yield
 
 
 @dataclass(frozen=True)
