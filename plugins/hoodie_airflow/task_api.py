@@ -18,9 +18,12 @@ def keep_newest_version() -> None:
     """Before the API is made."""
     if not metadata.version("apache-airflow").startswith(_TRIED):
         return
-    from airflow.api_fastapi.execution_api import routes, versions
-    from cadwyn import HeadVersion, Version, VersionBundle
-    from cadwyn.route_generation import _DELETED_ROUTE_TAG as OLD
+    try:
+        from airflow.api_fastapi.execution_api import routes, versions
+        from cadwyn import HeadVersion, Version, VersionBundle
+        from cadwyn.route_generation import _DELETED_ROUTE_TAG as OLD
+    except ImportError:  # a patch release that moved them has all versions, too
+        return
 
     router = routes.execution_api_router
     router.routes = [route for route in router.routes if OLD not in getattr(route, "tags", ())]

@@ -46,6 +46,13 @@ def test_an_airflow_of_another_release_keeps_all_versions(kept: None, monkeypatc
     assert versions.bundle is before
 
 
+def test_an_airflow_that_moved_its_parts_keeps_all_versions(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = versions.bundle
+    monkeypatch.delattr("cadwyn.route_generation._DELETED_ROUTE_TAG")
+    task_api.keep_newest_version()
+    assert versions.bundle is before
+
+
 def test_the_command_is_airflow_s(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
     kept_before_it_runs = []
     monkeypatch.delitem(sys.modules, "hoodie_airflow.task_api")

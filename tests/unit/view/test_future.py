@@ -41,7 +41,10 @@ def test_doctor_and_services_say_so_with_the_way_out(tmp_path):
     assert "730 d 23 h ahead" in found.found or "731 d 0 h ahead" in found.found
     assert f"hudi-services rollback --instant {last}" in found.remedy
     shown = overview(look_at(ChosenTable(table.base_path, None), table.clock))
-    assert shown.values["problems"] == [str(Future.of(table.timeline, table.clock.now(), UTC))]
+    (warning,) = shown.values["findings"]
+    future = Future.of(table.timeline, table.clock.now(), UTC)
+    assert (warning["check"], warning["grave"], warning["remedy"]) == ("future-instant", False, future.fix)
+    assert (warning["title"].startswith(future.title), shown.values["problems"]) == (True, [])
     assert shown.values["age"] < 0
     hours = {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": 1}
     assert "2 commits dated later than now count as new" in table.explain(CLEAN, hours).reason
