@@ -12,6 +12,16 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sy
 
 from hudi_services.local_airflow.home import AirflowHome
 
+_OFF = (
+    # Those of Playwright, whose option this one takes the place of.
+    "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,"
+    "MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,TcpPortRandomizationWin,"
+    "OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch,"
+    # A process for the proposals of the address bar, of each window: more than half of the time of an empty page.
+    "WebUIOmniboxPopup,WebUIOmniboxAimPopup"
+)
+"""Features of Chromium that no test needs."""
+
 expect.set_options(timeout=120_000)  # ms until a page has what a test expects of it
 
 _contexts: dict[tuple[str, str], BrowserContext] = {}
@@ -25,7 +35,8 @@ def chromium() -> Iterator[Browser]:
     if program is None:
         raise RuntimeError("Chromium is missing: install the package chromium")
     with sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        arguments = ["--no-sandbox", "--disable-gpu", f"--disable-features={_OFF}"]
+        browser = browsers.chromium.launch(executable_path=program, args=arguments)
         yield browser
         browser.close()
 
