@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import pyarrow as pa
 
+from hoodie.cache import cached_property
 from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.operations import Operation

@@ -15,10 +15,10 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from hoodie.cache import cached_property
 from hoodie.storage import FileInfo, Storage, open_storage
 from hoodie.transaction.locks.owner import LockOwner
 from hudi_services.entry.table import History

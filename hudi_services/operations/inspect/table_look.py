@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 
+from hoodie.cache import cached_property
 from hoodie.clock import Clock, SystemClock
 from hoodie.config import select_keys
 from hoodie.config.key import resolve

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
 
+from hoodie.cache import cached_property
 from hoodie.read.filters.text import parse_condition
 from hoodie.storage import open_storage, walk_files
 

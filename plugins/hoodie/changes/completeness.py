@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from hoodie.cache import cached_property
 from hoodie.errors import ChangeRangeError, CorruptTableError, HoodieError, MissingFileError
 from hoodie.model.commit import NO_PREVIOUS_COMMIT, WriteStat
 from hoodie.model.files import FileSlice, GroupId

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeVar
 
+from hoodie.cache import cached_property
 from hoodie.changes.completeness import SliceCheck
 from hoodie.changes.range import ChangeRange
 from hoodie.model.commit import CommitMetadata, WriteStat

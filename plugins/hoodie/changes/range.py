@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from hoodie.cache import cached_property
 from hoodie.changes.query import ChangeQuery
 from hoodie.errors import ChangeRangeError
 from hoodie.model.time import BEGINNING, Time

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
+from hoodie.cache import cached_property
 from hoodie.errors import HoodieError
 from hoodie.index.complex_keys import bare_key_of
 from hoodie.model.commit import CommitMetadata

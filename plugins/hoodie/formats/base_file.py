@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, chain
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from hoodie.cache import cached_property
 from hoodie.errors import CorruptFileError, UnsupportedTableError, rollback_fix
 from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.data_file import telling_missing

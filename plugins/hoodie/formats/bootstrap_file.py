@@ -6,11 +6,11 @@ Row i of the skeleton has the meta columns of row i of the source. Either file i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.cache import cached_property
 from hoodie.errors import CorruptFileError
 from hoodie.formats.base_file import BaseFileReader, KeyIndex
 from hoodie.formats.lance_file import LANCE, LanceReader

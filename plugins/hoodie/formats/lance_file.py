@@ -8,13 +8,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from hoodie.cache import cached_property
 from hoodie.errors import missing_extra
 from hoodie.formats.base_file import BATCH_BYTES, BaseFileReader
 from hoodie.formats.data_file import telling_missing

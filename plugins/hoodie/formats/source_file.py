@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hoodie.cache import cached_property
 from hoodie.errors import CorruptFileError, MissingFileError
 from hoodie.formats.int96 import int96_columns, open_parquet, utc_schema
 from hoodie.storage import open_storage

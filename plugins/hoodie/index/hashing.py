@@ -12,13 +12,13 @@ import struct
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.cache import cached_property
 from hoodie.errors import CorruptTableError
 from hoodie.formats.xxhash import xxhash32
 from hoodie.index.buckets import hashed_values

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.cache import cached_property
 from hoodie.config.properties.timebased import TimestampOptions
 from hoodie.keygen.joda import Pattern, PatternError, Zone, compile_pattern, parse, print_times, zone_of
 from hoodie.keygen.joda.fields import DAY, HOUR

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.cache import cached_property
 from hoodie.config.properties.timebased import INPUT_FORMAT, OUTPUT_FORMAT, TimestampOptions
 from hoodie.errors import ConfigError, RecordKeyError
 from hoodie.keygen.joda import (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
+from hoodie.cache import cached_property
 from hoodie.config.keys.memory import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.log import (

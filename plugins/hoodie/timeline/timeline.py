@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
+from hoodie.cache import cached_property
 from hoodie.display import Shown, Shows, counted
 from hoodie.errors import CorruptTableError
 from hoodie.model.time import Time

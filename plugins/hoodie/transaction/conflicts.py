@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import pyarrow as pa
 
+from hoodie.cache import cached_property
 from hoodie.errors import WriteConflictError
 from hoodie.model.commit import ALTER_SCHEMA, CommitMetadata
 from hoodie.model.files import GroupId

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from hoodie.cache import cached_property
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.view.state import TableState
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
+from hoodie.cache import cached_property
 from hoodie.errors import MissingFileError
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.compaction import CompactionPlan

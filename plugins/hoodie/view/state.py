@@ -7,8 +7,8 @@ import heapq
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta, tzinfo
-from functools import cached_property
 
+from hoodie.cache import cached_property
 from hoodie.clock import Clock, SystemClock
 from hoodie.config.properties.store import load_properties
 from hoodie.config.properties.table import TableProperties

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from hoodie.cache import cached_property
 from hoodie.model.files import FileGroup, FileSlice, GroupId
 from hoodie.model.time import Time
 from hoodie.timeline import Instant

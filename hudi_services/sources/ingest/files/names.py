@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+
+from hoodie.cache import cached_property
 
 
 @dataclass(frozen=True)

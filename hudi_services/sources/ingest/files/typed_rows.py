@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.cache import cached_property
 from hudi_services.entry.feed.model import Feed
 from hudi_services.runtime.json_values import json_row_values, json_value
 from hudi_services.sources.ingest.exact_cast import ExactFit

@@ -6,10 +6,10 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
-from functools import cached_property
 from importlib.util import find_spec
 from types import MappingProxyType
 
+from hoodie.cache import cached_property
 from hoodie.clock import MACHINE_ZONE
 from hoodie.config.properties.features import FEATURES, Features
 from hoodie.config.properties.merge import EVENT, Merging, merging_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
+from hoodie.cache import cached_property
 from hoodie.display import counted
 from hoodie.doctor import catalogue
 from hoodie.doctor.checks import files

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.cache import cached_property
 from hoodie.formats.hfile.blocks import HEADER, Magic, decode_block
 from hoodie.formats.hfile.entries import decode_entries
 from hoodie.formats.hfile.index import IndexEntry, decode_inner, decode_root

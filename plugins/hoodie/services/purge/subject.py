@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
+from hoodie.cache import cached_property
 from hoodie.errors import UnsupportedTableError
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.read.filters.text import parse_condition, parse_filter

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
+from hoodie.cache import cached_property
 from hoodie.errors import SqlError
 from hoodie.sql.catalog import Entry, entry_of
 from hoodie.sql.names import TableName

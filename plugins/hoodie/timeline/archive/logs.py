@@ -9,11 +9,12 @@ import re
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import fastavro
 
+from hoodie.cache import cached_property
 from hoodie.errors import CorruptTableError
 from hoodie.formats import avro_file
 from hoodie.formats.log import BlockType, Header, LogBlock, read_content, scan_blocks

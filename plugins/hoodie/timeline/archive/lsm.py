@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hoodie.cache import cached_property
 from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.time import BEGINNING, Time

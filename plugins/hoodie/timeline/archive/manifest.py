@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 
+from hoodie.cache import cached_property
 from hoodie.errors import LockLostError
 from hoodie.model.time import Time
 from hoodie.storage.base import ReplacingStorage, Storage, list_whole

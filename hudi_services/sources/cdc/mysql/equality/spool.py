@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from hoodie.cache import cached_property
 from hudi_services.sources.cdc.mysql.equality.chunks import CHUNKS, Digests
 
 PARTS = 128
