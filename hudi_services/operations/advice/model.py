@@ -89,6 +89,16 @@ class Advice:
         since = f", since {clock(self.since, now)}" if self.since is not None else ""
         return f"{self.text}{since}.{f' {self.detail}' if self.detail else ''}"
 
+    @property
+    def lead(self) -> str:
+        """The remedy before it names the `fix`, such as to restore a file first: a reader takes a command without it for the only
+        way."""
+        return self.remedy.partition(self.fix)[0].strip() if self.fix and self.fix in self.remedy else ""
+
+    def summary(self, now: datetime) -> str:
+        """The sentence for a place that shows nothing else but the `fix`, with what leads to it."""
+        return " ".join(filter(None, (self.sentence(now), self.lead)))
+
     def as_dict(self, now: datetime) -> dict[str, Any]:
         """The advice for programs, with times in ISO 8601 and sizes in bytes."""
         effect = self.effect

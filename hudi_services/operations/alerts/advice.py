@@ -53,8 +53,8 @@ def _has_advice(summary: Summary) -> bool:
 def _not_read(alerts: Alerts, table: Table, summary: Summary, now: datetime) -> Iterator[Trouble]:
     if alerts.unreadable is None and (summary.health == "unreadable" or summary.was_there):
         state = "cannot be read" if summary.health == "unreadable" else "is gone"
-        fix = advise(unseen_facts(table, unreadable(table, summary), now))[0].fix
-        text = f"it {state}: {summary.reason}{f' Fix: {fix}' if fix else ''}"
+        advice = advise(unseen_facts(table, unreadable(table, summary), now))[0]
+        text = f"it {state}: {summary.reason}{f' {_fix(advice)}' if advice.fix else ''}"
         yield Trouble("advice", summary.table, "unreadable", text, summary.since)
 
 
@@ -65,6 +65,9 @@ def _covered(alerts: Alerts, advice: Advice) -> bool:
 
 
 def _trouble(advice: Advice) -> Trouble:
-    fix = f"Fix: {advice.fix}" if advice.fix else advice.remedy
-    text = " ".join(filter(None, (f"{advice.text}.", advice.detail, advice.waits, fix)))
+    text = " ".join(filter(None, (f"{advice.text}.", advice.detail, advice.waits, _fix(advice) or advice.remedy)))
     return Trouble("advice", advice.table, f"{advice.kind} {advice.subject}", text, advice.since)
+
+
+def _fix(advice: Advice) -> str:
+    return " ".join(filter(None, ("Fix:", advice.lead, advice.fix))) if advice.fix else ""

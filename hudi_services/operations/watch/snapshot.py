@@ -81,7 +81,7 @@ def _advice(look: Look, table_values: Mapping[str, Any], quarantine: Mapping[str
     facts = snapshot_facts(look.entry, table_values, look.now, look.now)
     bad = of_values(quarantine, with_reason=False) if quarantine is not None else None
     advice = advise(replace(facts, bad_rows=bad))
-    return (advice[0].sentence(look.now), str(advice[0].severity), advice[0].fix) if advice else ("", "", "")
+    return (advice[0].summary(look.now), str(advice[0].severity), advice[0].fix) if advice else ("", "", "")
 
 
 def _summary(name: str, base_path: str, now: datetime, table_values: Mapping[str, Any], instants: int) -> Summary:

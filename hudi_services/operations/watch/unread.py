@@ -21,7 +21,7 @@ def with_error(summary: Summary, entry: Table, error: Exception, now: datetime) 
     error_facts = unreadable_by(error, entry.base_path)
     failed = replace(summary, error={name: str(getattr(error_facts, name)) for name in _KEPT})
     advice = advise(unseen_facts(entry, unreadable(entry, failed), now))[0]
-    return replace(failed, advice=advice.sentence(now), severity=str(advice.severity), fix=advice.fix)
+    return replace(failed, advice=advice.summary(now), severity=str(advice.severity), fix=advice.fix)
 
 
 def unreadable(entry: Table, summary: Summary) -> Unreadable:

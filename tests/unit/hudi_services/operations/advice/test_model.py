@@ -52,6 +52,17 @@ def test_values_for_programs():
     assert (values["fix"], values["parameters"]) == (None, {"force": True})
 
 
+def test_a_command_that_stands_alone_comes_after_what_its_remedy_says_first():
+    remedy = "Restore it. Without a copy: run rollback --instant 1, then ingest."
+    lost = advice(fix="rollback --instant 1", remedy=remedy)
+    assert (lost.lead, lost.summary(NOW)) == (
+        "Restore it. Without a copy: run",
+        "Text. Restore it. Without a copy: run",
+    )
+    for other in (advice(fix="clean", remedy=remedy), advice(remedy=remedy), advice(fix="clean")):
+        assert (other.lead, other.summary(NOW)) == ("", "Text.")
+
+
 def test_remedies_become_sentences():
     assert ended("run `hudi-services clean`") == "Run hudi-services clean."
     assert (ended("a/b is not there."), ended("")) == ("a/b is not there.", "")

@@ -63,6 +63,21 @@ def test_damage_and_missed_objectives_are_reported_with_their_fix_and_due_work_i
     )
 
 
+def test_a_fix_that_is_not_the_first_choice_comes_after_it(tmp_path):
+    finding = {
+        "check": "missing-file",
+        "title": "a file is missing",
+        "detail": "",
+        "remedy": "restore it from a backup. Without one: `hudi-services rollback --instant 1`",
+        "fixable": False,
+        "grave": True,
+    }
+    shown = {**SHOWN, "findings": [finding]}
+    texts = [text for _, _, text in alerts(tmp_path, shown=shown)]
+    fix = "Fix: Restore it from a backup. Without one: hudi-services rollback --instant 1 --table orders"
+    assert [text for text in texts if text.startswith("A file is missing")] == [f"A file is missing. {fix}"]
+
+
 def test_another_condition_that_reports_the_same_goes_first(tmp_path):
     assert [what for _, what, _ in alerts(tmp_path, objectives="1h")] == ["problem File p/a.parquet is missing."]
     assert [what for _, what, _ in alerts(tmp_path, unreadable="1h")] == ["objective log_ratio"]
