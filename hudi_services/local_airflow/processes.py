@@ -64,10 +64,8 @@ class Parts:
             return ["hoodie_airflow.task_api", name]
         if name == _WATCHER:
             return ["hudi_services", "watch", "--registry", str(self.home.registry)]
-        return [
-            "hoodie_airflow.preload",
-            name,
-        ]  # the DAG processor and the scheduler fork processes that parse DAG files
+        # The DAG processor and the scheduler fork processes that parse DAG files.
+        return ["hoodie_airflow.preload", name]
 
     def check(self) -> None:
         """Raises MachineError when one of Airflow's has ended by itself."""

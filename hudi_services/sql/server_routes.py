@@ -92,7 +92,7 @@ class SessionRoutes:
         """
         dotted_name = ".".join(name).lower()
         known: dict[str, None] = {}
-        place = cache(_place)  # of a thousand tables in one database
+        place = cache(_place)  # a thousand tables may be in one database
         results = []
         for routes in self.of(None):
             tables = []

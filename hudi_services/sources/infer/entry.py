@@ -42,7 +42,7 @@ class Finding:
     mostly: Collection[str] = ()  # columns that are numbers but for a few values
     untyped: Sequence[str] = ()  # columns and fields, dotted, without a value
     modified_ms: Sequence[int] = ()  # when the files were changed last
-    patterns: Sequence[str] = ()  # of the names of the files
+    patterns: Sequence[str] = ()  # patterns of the names of the files
     strangers: Mapping[str, Collection[str]] = field(default_factory=dict)  # files of other feeds, and their columns
     is_of_pattern: bool = False  # the user chose some of the files of a folder
 

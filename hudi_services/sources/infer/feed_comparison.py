@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from hoodie.errors import SourceError
 
 _SHOWN = 3  # files, and columns of each
-_SHARE = 0.5  # of the columns of the file with fewer, which it has to share with the others of its feed
+_SHARE = 0.5  # the part of its columns that the file with fewer has to share with the others of its feed
 
 
 def strangers(columns: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
