@@ -289,7 +289,15 @@ def _literal(node: Any) -> Literal:
 
 
 def _pattern(text: str, escape: str) -> tuple[str, str]:
-    """The pattern with Arrow's escape, a backslash, and what it begins with. Raises ArgumentError for an escape of nothing."""
+    """The pattern with Arrow's escape, a backslash, and what it begins with.
+
+    Raises ArgumentError for an escape of nothing, and for a backslash without ESCAPE: it escapes in Spark, and not in other SQL.
+    """
+    if not escape and "\\" in text:
+        raise ArgumentError(
+            f"A pattern of a filter has a backslash and no escape: {text!r}",
+            fix=r"say what escapes: like 'a\_%' escape '\', or, for a backslash as it is, escape '!'",
+        )
     parts: list[str] = []
     prefix, fixed = "", True
     characters = iter(text)

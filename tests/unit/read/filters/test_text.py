@@ -129,7 +129,7 @@ def leaves(draw):
         return f"{name} is {draw(st.sampled_from(['', 'not']))} null"
     if kind == "like":
         pattern = draw(st.text("ab%_é\\\n", max_size=4))
-        return f"city {draw(st.sampled_from(['', 'not']))} like {quoted(pattern)}"
+        return f"city {draw(st.sampled_from(['', 'not']))} like {quoted(pattern)} escape '!'"
     if kind == "columns":
         left, right = draw(
             st.sampled_from([("small", "large"), ("share", "ratio"), ("city", "city"), ("large", "large")])
@@ -302,6 +302,7 @@ def test_names():
         ("small = city", r"compares 'small' with 'city'.*int32 and string"),
         ("small like '1%'", "small is int32.*text with a pattern"),
         ("city like 'a!' escape '!'", "escapes nothing"),
+        (r"city not like 'a\_%'", "has a backslash.*escape '!'"),
         ("city like 'a' escape 'ab'", "part"),
         ("city = '\ud800'", "text of Unicode|cannot be read"),
         ("(" * 5000 + "flag" + ")" * 5000, "inside each other"),
