@@ -72,6 +72,7 @@ def declared(tree: exp.Create, name: str) -> Declared:
                 fix="use columns, USING hudi, TBLPROPERTIES or OPTIONS, PARTITIONED BY, LOCATION, COMMENT",
             )
     fields = [arrow_field(column) for column in tree.this.expressions] if isinstance(tree.this, exp.Schema) else []
+    _refuse_computed(partition_columns)
     partition_fields = [arrow_field(column) for column in partition_columns if isinstance(column, exp.ColumnDef)]
     partitions = [column.name for column in partition_columns]
     lacking = [column for column in partitions if fields and not _has([*fields, *partition_fields], column)]
@@ -81,6 +82,17 @@ def declared(tree: exp.Create, name: str) -> Declared:
     partitions = [spellings.get(column.lower(), column) for column in partitions]
     create, write = sorted_out({"hoodie.table.name": name, **options}, partitions)
     return Declared(_ordered(fields, partition_fields, partitions), location, comment, create, write)
+
+
+def _refuse_computed(partitions: list[exp.Expression]) -> None:
+    """Raises SqlError for a partition that is not named by a column alone: its rows would lie in folders of other values."""
+    computed = next((column for column in partitions if not isinstance(column, exp.ColumnDef | exp.Identifier)), None)
+    if computed is not None:
+        raise SqlError(
+            f"Partitions of a Hudi table are values of a column, not of {computed.sql(dialect=DIALECT)}",
+            fix="name a column alone; for the days of a time add a column of them, or create the table in Python with "
+            "hoodie.table.keygenerator.type = TIMESTAMP",
+        )
 
 
 def _properties(tree: exp.Create) -> exp.Properties:

@@ -35,6 +35,7 @@ def run_statement(session: Session, statement: Statement) -> Result:
     refuse_index_statement(session, statement)
     _refuse_transaction(statement)
     refuse_own_aliases(statement.tree)
+    _refuse_select_into(statement)
     run = _KINDS.get(type(statement.tree))
     if run is not None:
         return run(session, statement)
@@ -58,6 +59,16 @@ def _refuse_transaction(statement: Statement) -> None:
             f"There are no transactions of several statements: {shortened(statement.text)}",
             found="each statement that changes a table is a commit of its own",
             fix="leave this statement out; `hudi-services rollback` takes a commit back",
+        )
+
+
+def _refuse_select_into(statement: Statement) -> None:
+    into = statement.tree.find(exp.Into)
+    if into is not None:
+        raise SqlError(
+            f"A table or view would be gone with the connection: {shortened(statement.text)}",
+            found=f"SELECT … {into.sql(dialect=DIALECT)}, which is not of Spark's SQL",
+            fix="write CREATE TABLE … USING hudi AS SELECT …, or say CREATE TEMPORARY TABLE; nothing was made",
         )
 
 

@@ -22,6 +22,8 @@ from hoodie.transaction.transaction import Transaction
         "create table t (id int) stored as parquet",
         "create table t (id int) without rowid",
         "create or replace table t (id int) without rowid",
+        "select 1 as id into t",
+        "with a as (select 1 as id) select * into t from a",
     ],
 )
 def test_what_would_be_gone_with_the_connection_is_refused(tmp_path, statement):
@@ -30,6 +32,17 @@ def test_what_would_be_gone_with_the_connection_is_refused(tmp_path, statement):
             db.sql(statement)
         assert not db.session.engine.has("t")
         assert not db.session.engine.has("v")
+
+
+@pytest.mark.parametrize("computed", ["date(at)", "cast(name as int)", "s.name", "days(at)", "truncate(name, 3)"])
+def test_a_partition_that_is_computed_is_refused(tmp_path, computed):
+    """Its rows lay in folders of the column's own values."""
+    with connect(tmp_path) as db:
+        with pytest.raises(SqlError, match=r"values of a column, not of .*add a column"):
+            db.sql(
+                f"create table t (id int, name string, s struct<name: int>, at timestamp) partitioned by ({computed})"
+            )
+        assert db.sql("show tables").rows() == []
 
 
 def test_a_create_without_a_key_or_columns_says_what_is_missing(tmp_path):
