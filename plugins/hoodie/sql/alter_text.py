@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Token, TokenType
@@ -129,7 +130,7 @@ class _Reader:
             raise self.error(f"the type of column {column}")
         text = self._text[self._tokens[first].start : self._tokens[self._at - 1].end + 1]
         try:
-            kind = exp.DataType.build(text, dialect=DIALECT)
+            kind = sqlglot.parse_one(text, read=DIALECT, into=exp.DataType)
         except (SqlglotError, ValueError) as error:
             raise SqlError(
                 f"{text!r:.100} is not a type of column {column}", fix="write it as Spark's SQL has it"

@@ -202,6 +202,7 @@ class _Clause:
     def of(cls, when: exp.When, target: Target, alias: str, source: pa.Schema) -> _Clause:
         matched, by_source = bool(when.args.get("matched")), bool(when.args.get("source"))
         then = when.args["then"]
+        _refuse_other(when, then)
         values: dict[str, exp.Expression] = {}
         if isinstance(then, exp.Update):
             values = _updated(then, target, alias, source, by_source)
@@ -228,6 +229,21 @@ class _Clause:
         else:
             kind = exp.and_(no_target, exp.not_(no_source))
         return kind if self.condition is None else exp.and_(kind, exp.paren(self.condition.copy()))
+
+
+def _refuse_other(when: exp.When, then: exp.Expression) -> None:
+    """Raises SqlError for a clause that says what Spark does not know, such as `UPDATE SET … WHERE`: all rows would change."""
+    refuse_more(then, {"this", "expressions", "expression"})
+    for star in then.find_all(exp.Star):
+        refuse_more(star, set())
+    matched, by_source = bool(when.args.get("matched")), bool(when.args.get("source"))
+    is_whole = isinstance(then.args.get("expressions") or [], list)  # `UPDATE *` has no SET
+    if isinstance(then, exp.Insert) is (matched or by_source) or (matched and by_source) or not is_whole:
+        raise SqlError(
+            f"A merge cannot do this: {shortened(when.sql(dialect=DIALECT))}",
+            fix="write WHEN MATCHED or WHEN NOT MATCHED BY SOURCE with UPDATE SET or DELETE, WHEN NOT MATCHED with INSERT; "
+            "nothing was changed",
+        )
 
 
 def _qualified(tree: exp.Expression, names: Sequence[str], table: str) -> exp.Expression:
@@ -263,6 +279,10 @@ def inserted_values(tree: exp.Merge, target: Target, source: pa.Schema) -> list[
 def _inserted(then: exp.Insert, target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expression]:
     if isinstance(then.this, exp.Star):
         return all_of(target, alias, source)
+    if not isinstance(then.this, exp.Tuple):
+        raise SqlError(
+            "An INSERT of a merge names no columns", fix="write INSERT (column, …) VALUES (value, …), or INSERT *"
+        )
     names = [column.name for column in then.this.expressions]
     expressions = then.expression.expressions if then.expression is not None else []
     if len(names) != len(expressions):

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from hoodie.config import CREATE_KEYS
 from hoodie.errors import SqlError
-from hoodie.sql.parse import DIALECT
+from hoodie.sql.parse import DIALECT, shortened
 from hoodie.sql.types import arrow_field
 
 _FORMATS = ("hudi", "org.apache.hudi", "hoodie")
@@ -53,6 +53,7 @@ def declared(tree: exp.Create, name: str) -> Declared:
     location = comment = None
     partition_columns: list[exp.Expression] = []
     options: dict[str, str] = {}
+    _refuse_doubled(tree)
     for expression in _properties(tree).expressions:
         if isinstance(expression, exp.FileFormatProperty):
             continue
@@ -61,7 +62,8 @@ def declared(tree: exp.Create, name: str) -> Declared:
         elif isinstance(expression, exp.SchemaCommentProperty):
             comment = expression.this.name
         elif isinstance(expression, exp.PartitionedByProperty):
-            partition_columns = list(expression.this.expressions)
+            clause = expression.this
+            partition_columns = list(clause.expressions) if isinstance(clause, exp.Schema) else [clause]
         elif isinstance(expression, exp.OptionsProperty):
             options |= dict(_pairs(expression.expressions))
         elif type(expression) is exp.Property:
@@ -74,6 +76,11 @@ def declared(tree: exp.Create, name: str) -> Declared:
     fields = [arrow_field(column) for column in tree.this.expressions] if isinstance(tree.this, exp.Schema) else []
     _refuse_computed(partition_columns)
     partition_fields = [arrow_field(column) for column in partition_columns if isinstance(column, exp.ColumnDef)]
+    if partition_fields and not fields:
+        raise SqlError(
+            f"The partition column {partition_fields[0].name} is declared with a type, and the other columns are not",
+            fix="leave the type out; CAST the column in the query",
+        )
     partitions = [column.name for column in partition_columns]
     lacking = [column for column in partitions if fields and not _has([*fields, *partition_fields], column)]
     if lacking:
@@ -92,6 +99,18 @@ def _refuse_computed(partitions: list[exp.Expression]) -> None:
             f"Partitions of a Hudi table are values of a column, not of {computed.sql(dialect=DIALECT)}",
             fix="name a column alone; for the days of a time add a column of them, or create the table in Python with "
             "hoodie.table.keygenerator.type = TIMESTAMP",
+        )
+
+
+def _refuse_doubled(tree: exp.Create) -> None:
+    """Raises SqlError for a clause that is there twice: one of them would not count."""
+    kinds = [type(expression) for expression in _properties(tree).expressions if type(expression) is not exp.Property]
+    doubled = next((kind for kind in kinds if kinds.count(kind) > 1), None)
+    if doubled is not None:
+        raise SqlError(
+            f"A table is declared with two clauses of one kind: {shortened(tree.sql(dialect=DIALECT))}",
+            found=doubled.__name__.removesuffix("Property"),
+            fix="leave one of them out",
         )
 
 

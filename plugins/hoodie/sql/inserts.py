@@ -74,7 +74,7 @@ def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, nod
 
     def changed(look: Look, target: Target) -> Computed:
         values = {
-            _partition_column(expression.this.name, target): expression.expression for expression in clause.expressions
+            _partition_column(expression.this, target): expression.expression for expression in clause.expressions
         }
         if len(values) < len(clause.expressions):
             raise SqlError("A column is named twice", found=clause.sql(dialect=DIALECT), fix="name each once")
@@ -120,9 +120,9 @@ class _Into:
         partition_values = {}
         for part in _partition(node):
             if isinstance(part, exp.EQ):
-                partition_values[_partition_column(part.this.name, target)] = part.expression
+                partition_values[_partition_column(part.this, target)] = part.expression
             else:
-                _partition_column(part.name, target)
+                _partition_column(part, target)
         named = (
             [target.column(c.name).name for c in tree.this.expressions] if isinstance(tree.this, exp.Schema) else None
         )
@@ -216,8 +216,13 @@ def _partition(node: exp.Table) -> list[exp.Expression]:
     return list(clause.expressions) if clause is not None else []
 
 
-def _partition_column(name: str, target: Target) -> str:
-    column = str(target.column(name).name)
+def _partition_column(node: exp.Expression, target: Target) -> str:
+    if not isinstance(node, exp.Column) or node.table:
+        raise SqlError(
+            f"PARTITION does not name a column: {node.sql(dialect=DIALECT)}",
+            fix="write column = value, the column without its table; nothing was changed",
+        )
+    column = str(target.column(node.name).name)
     if column not in target.properties.partition_fields:
         raise SqlError(
             f"Column {column} is not a partition column of table {target.node.name}",

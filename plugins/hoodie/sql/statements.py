@@ -11,6 +11,7 @@ from sqlglot import exp
 from hoodie.errors import SqlError
 from hoodie.sql.alter import alter_table
 from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
+from hoodie.sql.changes import refuse_more
 from hoodie.sql.create import create, database_name, refuse_unread
 from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, update_rows, write_message
@@ -26,6 +27,8 @@ from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.sql.show import show
 
+_OF_DROP = {"this", "exists", "tables", "kind", "purge", "cascade", "restrict"}
+"""Parts of a DROP of Hudi tables. Others, such as TEMPORARY, are about something else."""
 _TRANSACTION = re.compile(r"\s*(BEGIN|START\s+TRANSACTION|ROLLBACK|ABORT)\b", re.IGNORECASE)
 """Statements that the engine would take for its own tables, while Hudi tables keep what is written."""
 
@@ -122,6 +125,7 @@ def _drop(session: Session, statement: Statement) -> Result:
                 return Result.of_message("there is no such table")
             session.entry(table)
         return _untouched(session, statement)
+    refuse_more(tree, _OF_DROP)
     for entry in _dropped(session, tree):
         session.catalog.drop(entry)
         files = (

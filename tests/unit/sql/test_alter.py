@@ -101,6 +101,8 @@ def test_what_is_asked_for(text, changes):
         ("add columns (x int) y", "'y' where its end"),
         ("add columns (x nonsense)", "type"),
         ("add columns (x int default 5)", "no default"),
+        ("add columns (x int generated always as identity)", "is not a type of column x"),
+        ("alter column n type bigint using n + 1", "is not a type of column n"),
         ("add columns ()", "a name"),
         ("drop column", "nothing more"),
         ("drop column 'a'", "a name"),

@@ -136,3 +136,26 @@ def test_the_format_by_its_long_name(tmp_path, name):
         assert db.sql("describe t id").rows()[2] == ("comment", "using org.apache.hudi")
         with pytest.raises(SqlError, match="gone with the connection"):
             db.sql("create table v (id int) using org.apache.hudi.other")
+
+
+@pytest.mark.parametrize(
+    ("clauses", "message"),
+    [
+        ("partitioned by ('day')", "values of a column"),
+        ("partitioned by (day string)", "with a type"),
+        ("partitioned by (day) partitioned by (id)", "two clauses"),
+        ("location '{0}/a' location '{0}/b'", "two clauses"),
+        ("comment 'a' comment 'b'", "two clauses"),
+    ],
+)
+def test_a_declaration_that_would_not_count_is_refused(tmp_path, clauses, message):
+    with connect(tmp_path / "w") as db:
+        with pytest.raises(SqlError, match=message):
+            db.sql(f"create table t using hudi {clauses.format(tmp_path)} as select 1 as id, 'x' as day")
+        assert db.sql("show tables").rows() == []
+
+
+def test_a_table_is_partitioned_by_columns_without_brackets(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql("create table t (id int, day string) using hudi partitioned by day; insert into t values (1, 'x')")
+        assert db.sql("show partitions t").rows() == [("day=x",)]

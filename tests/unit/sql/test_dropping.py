@@ -82,3 +82,10 @@ def test_several_tables_are_dropped_together_or_not_at_all(db):
     assert db.sql("select count(*) from t, of_duckdb").rows() == [(0,)]
     db.sql("drop table if exists t, nope, t")
     assert db.sql("drop table if exists t").message == "there is no such table"
+
+
+@pytest.mark.parametrize("word", ["temporary", "materialized", "iceberg"])
+def test_a_drop_of_another_kind_of_table_drops_none_of_hudi(db, word):
+    with pytest.raises(SqlError, match="more to it than is understood"):
+        db.sql(f"drop {word} table sales.o")
+    assert db.sql("select * from sales.o").rows() == [(1,)]

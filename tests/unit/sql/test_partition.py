@@ -112,3 +112,12 @@ def test_a_partition_is_one_of_one_table(db):
     with pytest.raises(SqlError, match="names several tables"):
         db.sql("truncate table t, u partition (p = 1)")
     assert (ids(db), ids(db, "u")) == ([1], [1])
+
+
+@pytest.mark.parametrize("name", ["u.p", "t.p", "'p'", "upper(p)"])
+def test_what_is_not_the_name_of_a_column_names_no_partition(db, name):
+    db.sql(TABLE.format("t", "int", "") + "; insert into t values (1, 1)")
+    for statement in ("truncate table t partition ({} = 1)", "insert overwrite t partition ({} = 1) select 9"):
+        with pytest.raises(SqlError, match="does not name a column"):
+            db.sql(statement.format(name))
+    assert ids(db) == [1]
