@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import SchemaConflictError
+from hoodie.schema.decimals import rescaled
 from hoodie.schema.nested import list_offsets, null_mask, without_offset
 
 
@@ -63,6 +64,8 @@ def _cast(array: pa.Array, kind: pa.DataType, path: str, rounds: bool) -> pa.Arr
         plain = without_offset(array)
         values = _convert(plain.values, kind.value_type, path + ".element", rounds)
         return pa.ListArray.from_arrays(list_offsets(plain), values, type=kind, mask=null_mask(plain))
+    if pa.types.is_decimal(array.type) and pa.types.is_decimal(kind):
+        return rescaled(array, kind)
     # An older file's integers must stay readable after the column became float or double: those are the only casts that round.
     became_float = pa.types.is_integer(array.type) and pa.types.is_floating(kind)
     return pc.cast(array, options=pc.CastOptions(kind, allow_float_truncate=rounds and became_float))

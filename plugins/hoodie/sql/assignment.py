@@ -8,7 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import SqlError
-from hoodie.sql.casts import cast, floats, is_text, unfit
+from hoodie.sql.casts import cast, exact, floats, is_text, unfit
+
+_DIGITS = 38  # of a decimal at most
 
 
 def stored(rows: pa.Table, schema: pa.Schema, names: Sequence[str]) -> pa.Table:
@@ -42,13 +44,26 @@ def converted(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     ):
         return _rounded(values, field)
     if pa.types.is_decimal(target) and (pa.types.is_decimal(source) or pa.types.is_floating(source)):
-        values = pc.round(values, ndigits=target.scale, round_mode="half_towards_infinity")
-    elif pa.types.is_date(target) and pa.types.is_timestamp(source):
+        return _rounded_decimals(values, field)
+    if pa.types.is_date(target) and pa.types.is_timestamp(source):
         values = pc.floor_temporal(values.cast(pa.timestamp("us")), unit="day")
     elif not is_text(source) or is_text(target) or pa.types.is_nested(target):
         return cast(values, field)
     try:
         return values.cast(target)
+    except pa.ArrowException as error:
+        raise unfit(field, error) from error
+
+
+def _rounded_decimals(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    """The nearest decimal of each decimal or float."""
+    source, scale = values.type, field.type.scale
+    try:
+        if pa.types.is_decimal(source) and source.scale > scale:  # 9.99 has a digit more before the point as 10.0
+            values = values.cast(pa.decimal128(min(source.precision + 1, _DIGITS), source.scale))
+        if pa.types.is_floating(source) or source.scale > scale:
+            values = pc.round(values, ndigits=scale, round_mode="half_towards_infinity")
+        return exact(values, field.type)
     except pa.ArrowException as error:
         raise unfit(field, error) from error
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import SqlError
+from hoodie.schema.decimals import rescaled
 
 _UNNAMED = re.compile(r"(col|v|element)?\d*")
 """Names of the fields of a struct to which a query gives no names."""
@@ -39,7 +40,7 @@ def cast(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     try:
         if pa.types.is_integer(source) and pa.types.is_decimal(target):  # by value, not by the type's width
             values = values.cast(pa.decimal128(38, target.scale))
-        converted = floats(values, target) if pa.types.is_floating(target) else values.cast(target)
+        converted = floats(values, target) if pa.types.is_floating(target) else exact(values, target)
         unequal = values.filter(pc.invert(_is_equal(values, converted)))
     except pa.ArrowException as error:
         raise unfit(field, error) from error
@@ -53,6 +54,16 @@ def floats(values: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """The nearest float of each number or text: Arrow's own cast of a decimal may be another one, as for 1.9. Raises
     ArrowException."""
     return (values.cast(pa.string()) if pa.types.is_decimal(values.type) else values).cast(kind)
+
+
+def exact(values: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """The values in a type that is no float; decimals by their digits, and those of floats, as 1e23 has no others. Raises
+    ArrowException."""
+    if pa.types.is_decimal(kind) and pa.types.is_floating(values.type):
+        return values.cast(pa.string()).cast(kind)
+    if pa.types.is_decimal(kind) and pa.types.is_decimal(values.type):
+        return rescaled(values, kind)
+    return values.cast(kind)
 
 
 def unfit(field: pa.Field, error: object) -> SqlError:
@@ -80,8 +91,6 @@ def _is_equal(values: pa.ChunkedArray, converted: pa.ChunkedArray) -> pa.Chunked
     if pa.types.is_floating(source) and pa.types.is_floating(target):
         back = converted.cast(pa.string()).cast(source)
         return pc.or_(pc.equal(back, values), pc.and_(pc.is_nan(back), pc.is_nan(values)))
-    if pa.types.is_floating(source) and pa.types.is_decimal(target):
-        return pc.equal(floats(converted, pa.float64()), values.cast(pa.float64()))
     if pa.types.is_timestamp(source) and pa.types.is_date(target):
         return pc.equal(converted.cast(pa.timestamp(source.unit)), values.cast(pa.timestamp(source.unit)))
     return pa.chunked_array([pa.repeat(True, len(values))])

@@ -138,3 +138,37 @@ def test_decimals_and_far_dates_become_the_text_of_spark(tmp_path):
         db.sql("update t set s = at where id = 1")
         texts = [("+12026-01-02",), ("+12026-01-02 03:04:05",)]
         assert db.sql("select s from t where id < 2 order by id").rows() == texts
+
+
+MOST = "12345678901234567890123456789012345678"
+DECIMALS = {
+    "d": f"cast('{MOST}' as decimal(38, 0))",
+    "a": f"array(cast('{MOST}' as decimal(38, 0)))",
+    "w": "1e38",
+}
+
+
+@pytest.fixture
+def decimals(tmp_path):
+    with connect(tmp_path) as connection:
+        connection.sql(
+            "create table t (id int, d decimal(38, 10), a array<decimal(38, 10)>, w decimal(38, 0), n decimal(3, 1)) "
+            "using hudi tblproperties (primaryKey = 'id'); insert into t (id) values (1)"
+        )
+        yield connection
+
+
+@pytest.mark.parametrize("column", DECIMALS)
+def test_a_decimal_that_is_too_large_is_no_other_number(decimals, column):
+    """Arrow's own cast gives 4650928448601668034595970762.1945210880."""
+    for statement in ("insert into t (id, {}) select 2, {}", "update t set {} = {}"):
+        with pytest.raises(SqlError, match="cannot be stored in column"):
+            decimals.sql(statement.format(column, DECIMALS[column]))
+    assert decimals.sql("select * from t").rows() == [(1, None, None, None, None)]
+
+
+def test_floats_become_decimals_by_their_digits(decimals):
+    decimals.sql("insert overwrite t (id, w) values (1, 1e23)")
+    assert decimals.sql("select cast(w as string) from t").rows() == [("100000000000000000000000",)]
+    decimals.sql("update t set w = 99999999.99, n = 9.951")
+    assert decimals.sql("select cast(w as string), cast(n as string) from t").rows() == [("100000000", "10.0")]

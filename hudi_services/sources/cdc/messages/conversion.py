@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.schema.decimals import rescaled
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -26,7 +28,7 @@ def fitted(kind: pa.DataType, known: pa.DataType) -> Fit:
     if pa.types.is_string(kind) and pa.types.is_decimal(known):
         return Fit(known, lambda values: values.cast(known))
     if pa.types.is_decimal(kind) and pa.types.is_decimal(known):
-        return Fit(known, lambda values: values.cast(known)) if kind.scale <= known.scale else Fit(kind, _same)
+        return Fit(known, lambda values: rescaled(values, known)) if kind.scale <= known.scale else Fit(kind, _same)
     if pa.types.is_integer(kind) and pa.types.is_decimal(known):
         return Fit(known, lambda values: _not_negative(values, known))
     if pa.types.is_floating(kind) and pa.types.is_decimal(known):

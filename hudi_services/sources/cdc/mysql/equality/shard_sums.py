@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.schema.decimals import rescaled
 from hudi_services.sources.cdc.mysql.equality.chunks import (
     CHUNKS,
     ChunkSums,
@@ -215,7 +216,7 @@ def as_declared(values: pa.Array, kind: pa.DataType) -> pa.Array:
         return pc.if_else(pc.equal(values, digits).fill_null(False), single.cast(values.type), values)
     if pa.types.is_decimal(kind) and pa.types.is_decimal(values.type) and values.type.scale != kind.scale:
         try:
-            return values.cast(kind)
+            return rescaled(values, kind)
         except pa.ArrowInvalid:
             return values
     return values
