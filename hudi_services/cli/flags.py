@@ -13,6 +13,7 @@ from hoodie.errors import ConfigError, HoodieError
 from hoodie.model.place import same_table
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.registry.lookup import registry_file, table_named, table_names
+from hudi_services.runtime.terminal import LogLines
 from hudi_services.services.entries import ENTRIES, Entries
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -123,7 +124,9 @@ def with_examples(examples: tuple[str, ...]) -> str | None:
 
 def _log_more(context: click.Context) -> None:
     context.meta[VERBOSE] = True
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(LogLines("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler])
     for name in ("hoodie", "hudi_services"):
         logging.getLogger(name).setLevel(logging.INFO)
 

@@ -46,7 +46,7 @@ from hudi_services.cli.remedy import name_table
 from hudi_services.cli.service_command import service_command
 from hudi_services.runtime.failures import REPORTED_ERRORS, Failure, tell
 from hudi_services.runtime.result import DONE
-from hudi_services.runtime.terminal import echo, text_width
+from hudi_services.runtime.terminal import LogLines, echo, text_width
 from hudi_services.services.entries import ENTRIES, Entries
 
 _log = logging.getLogger(__name__)
@@ -102,13 +102,15 @@ cli = program(ENTRIES)
 def main(arguments: Sequence[str] | None = None, group: click.Group = cli, surroundings: Surroundings = ALONE) -> int:
     """Run the program and return its exit code. Errors go to standard error: in one line, or in those of a terminal."""
     argv = sys.argv[1:] if arguments is None else list(arguments)
+    if logging.lastResort is not None:  # it prints warnings without --verbose
+        logging.lastResort.setFormatter(LogLines())
     try:
         with logs_as_json(os.environ) as logged, _failure_logged(logged):
             code = group.main(args=argv, prog_name=PROGRAM, standalone_mode=False, obj=surroundings)
     except REPORTED_ERRORS as error:
         name_table(error, argv, group)
         if {"--verbose", "-v"} & set(argv):
-            traceback.print_exception(error)
+            echo("".join(traceback.format_exception(error)), err=True, nl=False)
         as_json = "--json" in argv
         if sys.stderr.isatty() and not as_json and not isinstance(error, click.ClickException):
             echo("\n".join(error_lines(error, text_width(), PROGRAM)), err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
@@ -19,6 +20,13 @@ _NARROWEST = 40  # cells of a line, however narrow the terminal is
 def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     """Print the text, which may be JSON, with its control codes escaped. `err`: to standard error, `nl`: end the line."""
     click.echo(printable(text), err=err, nl=nl)
+
+
+class LogLines(logging.Formatter):
+    """Lines of the log, with control codes escaped."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
 
 
 def echo_lines(lines: Iterable[Line]) -> None:

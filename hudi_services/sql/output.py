@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from hoodie.display import printable
+from hoodie.errors import SqlError
 from hoodie.sql import Result
 from hoodie.sql.result import python_rows
 from hudi_services.runtime.json_values import is_number
@@ -23,8 +24,15 @@ _ROWS = 1_000
 
 
 def print_json(result: Result) -> None:
-    """Print one JSON object a row."""
+    """Print one JSON object a row. Raises SqlError for two columns with one name, as an object has each name once."""
     schema = result.table.schema
+    doubled = next((name for name in schema.names if schema.names.count(name) > 1), None)
+    if doubled is not None:
+        raise SqlError(
+            f"Two columns of the query have one name: {doubled:.100}",
+            found=", ".join(schema.names)[:500],
+            fix="give each its own name by AS; a JSON object has each name once",
+        )
     for row in result:
         values = (plain(value, kind) for value, kind in zip(row, schema.types, strict=True))
         echo(json.dumps(dict(zip(schema.names, values, strict=True)), ensure_ascii=False))
@@ -49,9 +57,15 @@ def plain(value: Any, kind: pa.DataType) -> Any:
         return {name: plain(item, kind.field(name).type) for name, item in value.items()}
     if isinstance(value, list):
         if pa.types.is_map(kind):
-            return {str(key): plain(item, kind.item_type) for key, item in value}
+            return {_name(key, kind.key_type): plain(item, kind.item_type) for key, item in value}
         return [plain(item, kind.value_type) for item in value]
     return value
+
+
+def _name(key: Any, kind: pa.DataType) -> str:
+    """The key of a map as the name in an object."""
+    shown = str(key) if isinstance(key, Decimal) else plain(key, kind)
+    return shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
 
 
 def word(value: Any, kind: pa.DataType) -> str:

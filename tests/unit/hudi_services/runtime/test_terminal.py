@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -57,3 +58,19 @@ def test_every_module_prints_by_this_one() -> None:
     assert [str(path) for path, text in texts.items() if re.search(r"click\.(s?echo|print)\b|^\s+print\(", text)] == [
         "runtime/terminal.py"
     ]
+
+
+@pytest.mark.parametrize("words", [[], ["--verbose"]])
+def test_log_and_traceback_have_no_control_codes(tmp_path: Path, words: list[str]) -> None:
+    """In a process of its own: tests see the log in another way."""
+    base = tmp_path / "t"
+    create(base).write(batch([("a", f"q{EVIL}", 1, 1)]))
+    for file in base.rglob("*.parquet"):
+        file.write_bytes(b"")
+    command = ["show", "rows", "--target-base-path", str(base), *words]
+    done = subprocess.run(
+        [sys.executable, "-m", "hudi_services.cli.program", *command], capture_output=True, text=True, check=False
+    )
+    assert "owned" in done.stderr
+    assert ("Traceback" in done.stderr) is bool(words)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", done.stderr)

@@ -34,3 +34,13 @@ def test_nested_values_go_by_their_types(capsys: pytest.CaptureFixture[str]) -> 
         {"m": {}, "s": {"m": {"a": []}}, "l": [[]]},
         {"m": None, "s": None, "l": [None]},
     ]
+
+
+def test_keys_of_maps_are_names_as_json_has_values(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sql", "--warehouse", "w", "--json", "-e", "SELECT map(true, 1) AS b, map(X'ff', 1) AS x"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"b": {"true": 1}, "x": {"/w==": 1}}
+
+
+def test_columns_with_one_name_are_no_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sql", "--warehouse", "w", "--json", "-e", "SELECT 1 AS a, 2 AS a"]) == 1
+    assert "Two columns of the query have one name: a" in capsys.readouterr().err
