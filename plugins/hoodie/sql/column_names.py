@@ -1,12 +1,15 @@
-"""Names of columns that a query computes and gives no name: the text that the user wrote, as in Spark, on one line."""
+"""Names of columns that a query computes and gives no name: the text that the user wrote, as in Spark, on one line. Columns of a
+query within another one have the same text as sqlglot writes it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
+
+from hoodie.sql.names import OWN
 
 _WRITTEN = "hoodie_written"
 _NAMED = exp.Alias | exp.Column | exp.Dot | exp.Literal | exp.Star
@@ -54,6 +57,25 @@ def with_written_names(rows: pa.Table, tree: exp.Expression) -> pa.Table:
             if written not in names and not _is_same(names[place_in_rows], written):
                 names[place_in_rows] = written
     return rows.rename_columns(names)
+
+
+def inner_columns(tree: exp.Expression) -> list[tuple[exp.Select, list[str]]]:
+    """The SELECTs within a query, with the texts of their columns."""
+    outer = _first_select(tree)
+    inner = (select for select in tree.find_all(exp.Select) if select is not outer)
+    return [(select, [_spark_text(column) for column in select.expressions]) for select in inner]
+
+
+def name_inner(columns: Iterable[tuple[exp.Select, Sequence[str]]]) -> None:
+    """Give such columns their texts for names, where functions of this library have taken the place of what the user wrote."""
+    for select, texts in columns:
+        for column, text in zip(list(select.expressions), texts, strict=True):
+            if not isinstance(column.unnest(), _NAMED) and OWN in column.sql(dialect="duckdb").lower():
+                column.replace(exp.alias_(column.copy(), text, quoted=True))
+
+
+def _spark_text(column: exp.Expression) -> str:
+    return str(column.sql(dialect="spark", normalize_functions="lower"))
 
 
 def _is_same(name: str, written: str) -> bool:

@@ -10,6 +10,7 @@ from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from hoodie.sql.cast_checks import MACROS as CAST_MACROS
 from hoodie.sql.cast_checks import cast_value, check_cast, checked, finite_float, read_numeral
+from hoodie.sql.column_names import inner_columns, name_inner
 from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
 from hoodie.sql.comparisons import exact_comparison, named
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
@@ -141,6 +142,7 @@ _INTEGERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIG
 def duckdb_text(tree: exp.Expression) -> str:
     """The query as DuckDB takes it. Raises SqlglotError for what it has no words for."""
     copied = tree.copy()
+    columns = inner_columns(copied)
     for node in list(copied.walk()):
         known_aggregate(node)
         check_precedence(node)
@@ -202,6 +204,7 @@ def duckdb_text(tree: exp.Expression) -> str:
         node = finite_float(node)
         if value is not None:
             node.replace(checked(value, node))
+    name_inner(columns)
     return str(copied.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE))
 
 

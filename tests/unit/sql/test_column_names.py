@@ -30,6 +30,12 @@ def db(tmp_path_factory):
         ("select id + 1, id + 1 from t", None),
         ("select\n  concat(a,\n  b) from t", ["concat(a, b)"]),
         ("(select id + 1 from t)", None),
+        (
+            "select * from (select cast(id as string), CAST(1.5 AS INT), a from t)",
+            ["CAST(id AS STRING)", "CAST(1.5 AS INT)", "a"],
+        ),
+        ("with c as (select Cast(id AS string) from t) select * from c", ["CAST(id AS STRING)"]),
+        ("select `cast(id as string)` from (select cast(id as string) from t)", ["CAST(id AS STRING)"]),
     ],
 )
 def test_names(db, query, names):
