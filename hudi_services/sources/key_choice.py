@@ -31,7 +31,7 @@ _TOGETHER = (2, 3)
 _AT_MOST = 4  # columns whose names or types all say that they identify a row
 _ENOUGH = 20  # different rows: in fewer, columns without such a name are unique by chance
 _NONE = (
-    "no column, and no two or three together, are unique and without nulls in {rows}; a key of others would lose rows. Name the "
+    "no column, and no two to four together, are unique and without nulls in {rows}; a key of others would lose rows. Name the "
     "columns that identify a row, or deliver one that does"
 )
 

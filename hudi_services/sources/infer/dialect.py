@@ -56,13 +56,20 @@ def csv_dialect(heads: Sequence[Path], known: str | None = None) -> Dialect:
     if sniffed["SkipRows"]:
         dialect.options["skip_rows"] = sniffed["SkipRows"]
         dialect.unsure["skip_rows"] = "lines before the header"
-    rows = [row for text in texts for row in _rows(text, delimiter, quote)]
-    files = [_rows(text, delimiter, quote)[sniffed["SkipRows"] :] for text in texts]
+    bodies = [_below(text, sniffed["SkipRows"]) for text in texts]
+    files = [_rows(body, delimiter, quote) for body in bodies]
+    rows = [row for lines in files for row in lines]
+    firsts = [lines[0] for lines in files if lines]
     if not sniffed["HasHeader"] or _begins_with_a_row(files):
         dialect.options["header"] = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
         dialect.unsure["header"] = "the first line looks like a row; name the columns, or true"
+    elif all(first == firsts[0] for first in firsts) and _lacks_names(firsts[0]):
+        dialect.options["header"] = _distinct_names(firsts[0])
+        dialect.options["skip_rows"] = sniffed["SkipRows"] + 1
+        dialect.unsure["header"] = "in place of the first line, where a name is missing or there twice"
+        dialect.unsure.pop("skip_rows", None)
     else:
-        dialect.names = [name for text in texts for name in _rows(text, delimiter, quote)[0]]
+        dialect.names = [name for first in firsts for name in first]
         if _all_text(files):
             dialect.options["header"] = True
             dialect.unsure["header"] = "each column is text, so the first line may be a row; if it is, name the columns"
@@ -75,6 +82,31 @@ def csv_dialect(heads: Sequence[Path], known: str | None = None) -> Dialect:
         elif not all(len(value.rpartition(",")[2]) != 3 for value in commas):
             dialect.unsure["decimal_mark"] = f"as in {commas[0]}; or a mark of thousands?"
     return dialect
+
+
+def _below(text: str, skipped: int) -> str:
+    """The text without its first lines, empty ones too."""
+    return "".join(text.splitlines(keepends=True)[skipped:])
+
+
+def _lacks_names(header: Sequence[str]) -> bool:
+    """True if a name is missing, or there twice but for large letters."""
+    return "" in header or len({name.lower() for name in header}) < len(header)
+
+
+def _distinct_names(header: Sequence[str]) -> list[str]:
+    """The names of a header, with one for each column that has none, or that of an earlier column."""
+    names: list[str] = []
+    taken = {name.lower() for name in header}
+    for number, name in enumerate(header, 1):
+        earlier = {chosen.lower() for chosen in names}
+        if not name or name.lower() in earlier:
+            stem, place = (name, 2) if name else ("column", number)
+            while f"{stem}_{place}".lower() in taken | earlier:
+                place += 1
+            name = f"{stem}_{place}"
+        names.append(name)
+    return names
 
 
 def _all_text(files: Sequence[list[list[str]]]) -> bool:

@@ -35,3 +35,26 @@ def test_a_header_that_only_text_follows_has_a_remark(tmp_path):
     assert "header: true  # each column is text" in entry_text(look_at(str(tmp_path), None, None))
     (tmp_path / "a.csv").write_text("name,city,born\nAda,London,1815\nBert,Paris,1900\n")
     assert "header:" not in entry_text(look_at(str(tmp_path), None, None))
+
+
+@pytest.mark.parametrize(
+    "title", ["Sales of November\nprinted 2026-11-20\n\n", "Sales, all\n", "Sales of November\n\n\n"]
+)
+def test_lines_of_a_title_above_the_header_are_skipped(tmp_path, title):
+    (tmp_path / "a.csv").write_text(title + "id,city,amount\n" + "".join(f"{n},Oslo,{n}.5\n" for n in range(30)))
+    finding = look_at(str(tmp_path), None, None)
+    text = entry_text(finding)
+    assert f"skip_rows: {title.count(chr(10))}  # lines before the header?" in text
+    assert "record_key: [id]" in text
+    assert finding.rows == 30
+
+
+def test_names_that_a_header_lacks_or_repeats_are_made(tmp_path):
+    rows = "".join(f"{n},N{n},{n},{n * 2},x,0{n}\n" for n in range(30))
+    (tmp_path / "a.csv").write_text(f"ID,name,amount,Amount,,column_5\n{rows}")
+    (tmp_path / "b.csv").write_text(f"ID,name,amount,Amount,,column_5\n{rows}")
+    finding = look_at(str(tmp_path), None, None)
+    text = entry_text(finding)
+    assert "header: [ID, name, amount, Amount_2, column_6, column_5]  # in place of the first line" in text
+    assert "skip_rows: 1\n" in text
+    assert finding.rows == 60

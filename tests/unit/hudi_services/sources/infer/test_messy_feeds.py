@@ -46,7 +46,7 @@ FEEDS = {
     "a key that is null in the tail": Feed(
         {"a.csv": _lines("id,note", [*(f"{n},same" for n in range(50)), ",same", ",other"])},
         None,
-        remark="no column, and no two or three together, are unique and without nulls",
+        remark="no column, and no two to four together, are unique and without nulls",
     ),
     "a key that is unique in its day only": Feed(
         {f"{day}.csv": _lines("no,day,v", [f"{n},{day},x" for n in range(20)]) for day in DAYS},
