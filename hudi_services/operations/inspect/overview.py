@@ -33,6 +33,7 @@ from hudi_services.operations.inspect.objectives import COLUMNS as OBJECTIVES
 from hudi_services.operations.inspect.objectives import in_words, verdict_rows
 from hudi_services.operations.inspect.page import Bars, Column, Facts, Lines, Listing, Page, Part
 from hudi_services.operations.inspect.purges import PURGES, purge_rows
+from hudi_services.operations.inspect.savepoints import with_savepoints
 from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.inspect.text import count, moment, size
 from hudi_services.operations.objectives.verdict import judge
@@ -233,7 +234,7 @@ def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[s
     decided = _guarded(problems, lambda: CLEAN.decide(look.state, clean, look.clock))
     if decided is not None:
         result["clean"] = {**planned(look, decided), "policy": decided.facts["policy"]}
-        blockers += [("clean", blocker) for blocker in decided.blockers]
+        blockers += [("clean", blocker) for blocker in with_savepoints(look, clean, decided.blockers)]
     archive = own_options(look.options("archive"), ARCHIVE.options)
     moved = _guarded(problems, lambda: ARCHIVE.decide(look.state, archive, look.clock))
     if moved is not None:
