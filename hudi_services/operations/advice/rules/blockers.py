@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from hoodie.changes.consumer_position import unread_reason
 from hoodie.display import counted
+from hoodie.doctor.catalogue import TORN_WAITING_PLAN
 from hudi_services.operations.advice.facts import Held, OpenPurge, PendingInstant, Reader, TableFacts
 from hudi_services.operations.advice.model import Advice, Severity, clock, ended
 from hudi_services.operations.advice.rules.remedy import service_of_plan, why_not_started
@@ -36,10 +37,11 @@ def paused(facts: TableFacts) -> Iterator[Advice]:
 
 
 def plans(facts: TableFacts) -> Iterator[Advice]:
-    """Plans that wait for their execution, with what they hold back."""
+    """Plans that wait for their execution, with what they hold back. One that cannot be read is a damage."""
+    torn = [damage.title for damage in facts.damages if damage.check == TORN_WAITING_PLAN.name]
     for pending in facts.pending:
         service = service_of_plan(pending.action)
-        if service is None:
+        if service is None or any(pending.instant in title for title in torn):
             continue
         holds = _holds(facts, pending.instant)
         owner = next((hold.owner for hold in holds if hold.owner), None)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from hoodie import COMPACTION
 from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.instant_generator import new_time
@@ -155,3 +156,16 @@ def test_many_small_files_are_in_the_advice_without_an_objective(registered_tabl
     assert main(["advise", *place, "--json"]) == 0
     [table_values] = json.loads(capsys.readouterr().out)["tables"]
     assert [item["service"] for item in table_values["advice"]] == ["cluster"], "said once"
+
+
+def test_a_plan_that_cannot_be_read_is_damage_with_the_command_that_removes_it(tmp_path, capsys):
+    fill(table := create(tmp_path / "orders", **{"hoodie.table.type": "MERGE_ON_READ"}))
+    table.schedule(COMPACTION, force=True)
+    (plan,) = (tmp_path / "orders").rglob("*.compaction.requested")
+    plan.write_bytes(plan.read_bytes()[:99])
+    instant = plan.name.partition(".")[0]
+    for command in (["show", "table"], ["advise"], ["doctor"]):
+        main([*command, f"--target-base-path={tmp_path}/orders"])
+        shown = capsys.readouterr().out
+        assert f"$ hudi-services compact --unschedule {instant} --target-base-path" in shown
+        assert ("DAMAGE" in shown, "WAITING" in shown, "--mode execute" in shown) == (True, False, False)
