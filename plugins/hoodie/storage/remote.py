@@ -11,6 +11,8 @@ from typing import Any
 from hoodie.errors import ConfigError, UnsafePathError, missing_extra
 from hoodie.storage.base import File, FileInfo, Listing, inside
 from hoodie.storage.content import same_content
+from hoodie.storage.outage import is_outage
+from hoodie.storage.rights import is_denied
 
 # Their packages make one conditional request of fsspec's exclusive mode. Elsewhere it is a look and then a write: two writers
 # could both have the lock.
@@ -44,13 +46,17 @@ class FsspecStorage:
             raise self._unreachable(error) from error
         except ValueError as error:
             raise self._unreachable(error) from error
+        except OSError as error:
+            if is_outage(error) or is_denied(error):
+                raise
+            raise self._unreachable(error) from error  # such as a library that cannot be loaded
         self._root = root.rstrip("/")
 
     def _unreachable(self, error: Exception) -> ConfigError:
         return ConfigError(
             f"Cannot reach {self._url}",
-            found=str(error),
-            fix="check the URL; install the Python package of its file system",
+            found=str(error).partition("\n")[0],
+            fix="check the URL; install the package of its file system, for hdfs:// also Java and Hadoop",
         )
 
     def _open_file_system(self) -> tuple[Any, str]:

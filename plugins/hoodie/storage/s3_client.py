@@ -31,8 +31,8 @@ _ENDPOINT = "AWS_ENDPOINT_URL"
 class S3Client(S3FileSystem):  # type: ignore[misc]
     """s3fs, whose every request passes here; where it would raise an error of botocore's own, this raises an OSError.
 
-    Raises ConfigError when there are no credentials, or no such bucket, and StorageError when the endpoint accepts the first
-    connection and does not answer.
+    Raises ConfigError when there are no credentials, no such bucket or no such address, StorageError when the endpoint accepts
+    the first connection and does not answer.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
@@ -65,6 +65,14 @@ class S3Client(S3FileSystem):  # type: ignore[misc]
             ) from error
         except BotoCoreError as error:
             raise OSError(errno.EIO, str(error)) from error
+        except ValueError as error:
+            if getattr(self, "_s3", None) is not None:
+                raise
+            raise ConfigError(  # botocore makes no client of such an address
+                "The address of the S3 endpoint cannot be used",
+                found=str(error),
+                fix=f"write {_ENDPOINT} with its scheme, such as http://minio:9000",
+            ) from error
 
     async def _answer(self, method: str, arguments: Any, keywords: Any) -> Any:
         """The answer to a request. Before the first one of the endpoint, for no longer than a user waits."""

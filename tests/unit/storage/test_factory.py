@@ -29,3 +29,22 @@ def test_a_file_url_with_the_name_of_a_host_is_no_folder_here(url):
 def test_a_file_url_without_a_path_is_not_the_working_directory():
     with pytest.raises(ConfigError, match="empty"):
         open_storage("file://")
+
+
+def test_a_library_that_cannot_be_loaded_is_named_in_one_line(monkeypatch):
+    def load(_storage):
+        raise OSError("Unable to load libjvm\ndlopen(/usr/lib/jvm/libjvm.so) failed" * 50)
+
+    monkeypatch.setattr(FsspecStorage, "_open_file_system", load)
+    with pytest.raises(ConfigError) as raised:
+        open_storage("hdfs://lake/t")
+    assert (raised.value.found, "Java" in raised.value.fix) == ("Unable to load libjvm", True)
+
+
+def test_an_outage_is_no_wrong_setting(monkeypatch):
+    def connect(_storage):
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    monkeypatch.setattr(FsspecStorage, "_open_file_system", connect)
+    with pytest.raises(ConnectionRefusedError):
+        open_storage("hdfs://lake/t")

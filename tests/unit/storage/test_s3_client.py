@@ -58,3 +58,10 @@ def test_a_bucket_that_is_not_there_is_no_table_that_will_be_made():
         storage = S3Storage("s3://lake/t", {"endpoint_url": endpoint, **KEYS})
         with pytest.raises(ConfigError, match=f"There is no bucket 'lake' at {endpoint}"):
             HoodieTable.open(storage)
+
+
+def test_an_address_without_its_scheme_is_a_setting_to_correct():
+    storage = S3Storage("s3://lake/t", {"endpoint_url": "minio:9000", **KEYS})
+    for _ in range(2):
+        with pytest.raises(ConfigError, match=r"Invalid endpoint: minio:9000.*AWS_ENDPOINT_URL with its scheme"):
+            storage.read("f")
