@@ -24,6 +24,7 @@ OCCUPIED = (
 )
 """The remedy for a path with other files than those of a table."""
 _MOST_NAMED = 5  # files in an error
+_PARTITION = ".hoodie_partition_metadata"
 _REMEMBERED = 64  # contents of property files
 _TRIES, _PAUSE_SECONDS = 3, 0.2  # a reader may meet the moment between the delete and the new file
 
@@ -71,14 +72,27 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
             "the entry, and first shows what no file proves. No table is created over one that has lost its properties",
         )
     title = f"{storage.base_path} is not a Hudi table"
-    if others := other_paths_of(storage.list("")):
+    if others := other_paths_of(present := storage.list("")):
         named = ", ".join(others[:_MOST_NAMED])
-        raise OccupiedPathError(title, found=f"no {PROPERTIES}, and other files: {named}", fix=OCCUPIED)
+        fix = _table_nearby(storage, present) or OCCUPIED
+        raise OccupiedPathError(title, found=f"no {PROPERTIES}, and other files: {named}", fix=fix)
     raise TableNotFoundError(
         title,
         found=f"no {PROPERTIES}",
         fix="check the path, or create the table: `hudi-services ingest` and HoodieTable.create do",
     )
+
+
+def _table_nearby(storage: Storage, present: Listing) -> str | None:
+    """The remedy for the path of a partition, and for that of a folder with tables; None for another path."""
+    command = "hudi-services show table --target-base-path"
+    if any(file.name.startswith(_PARTITION) for file in present.files):
+        above = storage.base_path.rpartition("/")[0]
+        return f"name the table, of which this is a partition: `{command} {shlex.quote(above)}`, or a folder further up"
+    for folder in present.folders[:_MOST_NAMED]:
+        if storage.list(f"{folder}/.hoodie").files:
+            return f"name a table in this folder: `{command} {shlex.quote(f'{storage.base_path}/{folder}')}`"
+    return None
 
 
 def _versions(base_path: str) -> str:

@@ -211,3 +211,14 @@ def test_folders_inside_the_metadata_folder_are_taken(tmp_path, folder):
     fine = LocalStorage(str(tmp_path / "fine"))
     create_properties(fine, OLD.with_values({"hoodie.archivelog.folder": folder}))
     assert load(fine)["hoodie.archivelog.folder"] == folder
+
+
+def test_a_path_inside_a_table_or_above_tables_names_the_table(tmp_path):
+    table = create(tmp_path / "lake" / "a table")
+    table.write(batch([("a", "p", 1, 1)]), "upsert")
+    named = f"`hudi-services show table --target-base-path '{table.base_path}'`"
+    for path in (tmp_path / "lake", tmp_path / "lake" / "a table" / "part=p"):
+        with pytest.raises(OccupiedPathError) as raised:
+            HoodieTable.open(str(path))
+        assert named in raised.value.fix
+        assert "bootstrap" not in raised.value.fix
