@@ -11,6 +11,7 @@ from dataclasses import dataclass
 _COMMAND = re.compile(r"`(hudi-services [^`]+)`")
 _OF_SHELL = re.compile(r"`((?:hudi-services|sudo|mkdir|aws) [^`]+)`")
 _LOSING = (" consumer reset ", " consumer delete ")  # commands that give up changes: no paste may do that unread
+_LOAD = re.compile(r"hudi-services ingest\b(?!.*--source)")
 _OTHER_WAY = re.compile(r"\b[Oo]r\b")
 _WORD = re.compile(r"[a-z][a-z0-9-]*")
 _MOST_WORDS = 3  # words of a command in a sentence
@@ -75,8 +76,11 @@ class Target:
         return _COMMAND.sub(lambda match: f"`{self._completed(match[1])}`" if takes_table(match[1]) else match[0], text)
 
     def commands(self, text: str) -> tuple[str, ...]:
-        """The commands that a text names between backticks, completed with the table, each one once."""
-        return tuple(dict.fromkeys(self._completed(command) for command in shell_commands(text)))
+        """The commands that a text names between backticks, completed with the table, each one once. A load of a table that is
+        named by its path alone needs a source, which no text knows."""
+        needs_source = self.flags.startswith("--target-base-path")
+        named = (command for command in shell_commands(text) if not (needs_source and _LOAD.match(command)))
+        return tuple(dict.fromkeys(self._completed(command) for command in named))
 
     def _completed(self, command: str) -> str:
         if not command.startswith("hudi-services "):

@@ -30,7 +30,7 @@ def without_copy(facts: Facts, unreadable: Unreadable) -> str:
     return (
         f"Without one, move it aside by {_move(state.storage.base_path, unreadable.path)}. The instant is then pending, and "
         "`hudi-services doctor --fix` rolls it back. The rows that it wrote are gone, unless a later commit has written them "
-        "again, so load their source again"
+        "again, so load their source again, such as by `hudi-services ingest`"
     )
 
 

@@ -44,3 +44,9 @@ def test_other_ways_are_told_apart():
         "or",
         f"$ hudi-services restore {flags}",
     ]
+
+
+def test_a_load_of_a_table_without_an_entry_is_no_line_to_paste():
+    text = "`hudi-services rollback`, then `hudi-services ingest --reload`"
+    assert Target.of("/lake/a", "a").commands(text)[1:] == ("hudi-services ingest --reload --table a",)
+    assert Target.of("/lake/a", None).commands(text) == ("hudi-services rollback --target-base-path /lake/a",)
