@@ -53,7 +53,9 @@ def read_marked(text: str) -> Marked:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        return Marked(None, problems=(Problem(("YAML",), line, f"cannot be read: {error.problem}"),))
+        indent = re.match(r"\s*", "".join(text.splitlines()[line - 1 : line]))
+        tab = "; a tab is before the text of the line: indent by spaces" if indent and "\t" in indent[0] else ""
+        return Marked(None, problems=(Problem(("YAML",), line, f"cannot be read: {error.problem}{tab}"),))
     except (yaml.YAMLError, ValueError) as error:
         return Marked(None, problems=(Problem(("YAML",), 1, f"cannot be read: {error}"),))
     except RecursionError:

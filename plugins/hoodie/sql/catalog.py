@@ -3,14 +3,16 @@ metastore (`hive`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from typing import Protocol
 
 from hoodie.errors import TableNotFoundError
 from hoodie.sql.names import TableName
 
 DEFAULT_DATABASE = "default"
+_MOST_NAMED = 10  # tables in an error
 
 
 @dataclass(frozen=True)
@@ -102,12 +104,16 @@ def entry_of(catalog: Catalog, name: TableName) -> Entry:
                 found=other,
                 fix="read it with the engine that created it",
             )
-        tables = ", ".join(_few(catalog, name.database)) or "no table"
+        tables = ", ".join(_nearest(catalog, name)) or "no table"
         raise TableNotFoundError(
             f"There is no table {name} in {catalog.path}", found=tables, fix="correct the name, or create the table"
         )
     return entry
 
 
-def _few(catalog: Catalog, database: str) -> Iterator[str]:
-    yield from (str(table) for table in catalog.tables(database)[:10])
+def _nearest(catalog: Catalog, missing: TableName) -> list[str]:
+    """Up to ten tables of the database, those with similar names first."""
+    tables = sorted(
+        catalog.tables(missing.database), key=lambda name: -SequenceMatcher(None, missing.name, name.name).ratio()
+    )
+    return [str(name) for name in tables[:_MOST_NAMED]]

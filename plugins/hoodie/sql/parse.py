@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import ClassVar
 
 import sqlglot
@@ -297,6 +298,31 @@ def _with_short_format(text: str) -> str:
     return text
 
 
+_FIRST_WORDS = (
+    "SELECT",
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "MERGE",
+    "CREATE",
+    "ALTER",
+    "DROP",
+    "SHOW",
+    "DESCRIBE",
+    "EXPLAIN",
+    "TRUNCATE",
+    "WITH",
+    "VALUES",
+)
+
+
+def _likely_word(text: str) -> str | None:
+    """The word that a misspelt statement is to begin with; None if its first word is one of these, or resembles none."""
+    first = text.split(maxsplit=1)[0].upper() if text.strip() else ""
+    near = get_close_matches(first, _FIRST_WORDS, 1, 0.7)
+    return near[0] if near and first not in _FIRST_WORDS else None
+
+
 def unreadable(text: str, error: Exception) -> SqlError:
     """For what the parser cannot read, with the place where it stopped."""
     result = "parts inside each other, too many" if isinstance(error, RecursionError) else str(error)
@@ -305,6 +331,8 @@ def unreadable(text: str, error: Exception) -> SqlError:
         word = f" at {problem['highlight']!r}" if problem.get("highlight") else ""
         result = f"{problem['description']}{word}, {line}character {problem['col']}"
         break
+    if likely := _likely_word(text):
+        result = f"{text.split()[0]!r} where {likely} may be meant; {result}"
     return SqlError(
         f"A statement cannot be read: {shortened(text)}", found=result, fix="write it as Spark's SQL has it"
     )

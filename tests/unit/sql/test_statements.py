@@ -364,3 +364,20 @@ def test_all_rows_of_a_table_by_its_name(tmp_path):
         assert db.sql("table t").rows() == [(1, "a"), (1, "a")]
         db.sql("insert overwrite t table u")
         assert db.sql("TABLE `t`").rows() == [(1, "a")]
+
+
+def test_a_misspelt_first_word_is_named(tmp_path):
+    with connect(tmp_path) as db:
+        with pytest.raises(SqlError, match="Found: 'SELCT' where SELECT may be meant; "):
+            db.sql("SELCT * FROM t")
+        with pytest.raises(SqlError) as raised:
+            db.sql("SELECT 'abc FROM t")
+        assert "may be meant" not in str(raised.value)
+
+
+def test_tables_with_similar_names_are_named_first(tmp_path):
+    with connect(tmp_path) as db:
+        for name in [*(f"a{number}" for number in range(10)), "orders"]:
+            db.sql(f"create table {name} (id int) using hudi tblproperties (primaryKey = 'id')")
+        with pytest.raises(TableNotFoundError, match=r"Found: default\.orders, "):
+            db.sql("SELECT * FROM ordres")

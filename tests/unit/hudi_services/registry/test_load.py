@@ -148,6 +148,7 @@ def test_a_bad_table_does_not_stop_the_others(tmp_path: Path) -> None:
         ("doctor: 5\n", 1, "doctor", "valid dictionary"),
         ("defaults:\n  retires: 1\n" + entry(""), 2, "t.retires", "did you mean 'retries'?"),
         ("tables: [\n", 2, "YAML", "cannot be read"),
+        ("tables:\n\t- name: a\n", 2, "YAML", "a tab is before the text of the line: indent by spaces"),
         ("tables: \x07\n", 1, "YAML", "cannot be read"),
     ],
 )
