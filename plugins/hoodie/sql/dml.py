@@ -23,6 +23,7 @@ from hoodie.sql.catalog import Entry
 from hoodie.sql.changes import Target, delete_query, lowered_query, merge_query, source_query, update_query
 from hoodie.sql.engine import Rows
 from hoodie.sql.key_collisions import may_collide, refuse_collisions
+from hoodie.sql.key_copies import chooses_by_keys, merges_by_keys, refuse_copies
 from hoodie.sql.look import Look
 from hoodie.sql.result import Result
 from hoodie.sql.row_keys import AMBIGUOUS, RowKeys
@@ -41,22 +42,22 @@ _log = logging.getLogger(__name__)
 class Computed(NamedTuple):
     """Rows of a statement, and the way to write them. `replaces` are paths of partitions that an overwrite takes out, in
     addition to those of its rows. `deletions` is the column that marks rows whose keys are deleted. `check` looks at rows with
-    their keys, before they are written without the columns `marks`."""
+    their keys, before they are written without the columns `marks`; None: there is nothing to look at."""
 
     rows: Rows
     operation: str
     replaces: tuple[str, ...] = ()
     deletions: str | None = None
     marks: tuple[str, ...] = ()
-    check: Callable[[Rows, RowKeys], None] = lambda keyed, keys: None
+    check: Callable[[Rows, RowKeys], None] | None = None
 
 
 _ROUNDS = 10  # times that a query runs when others change the table during it
 
 
 def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
-    """UPDATE. Raises SqlError when rows of one key would be changed, as one of them would take the place of all, and when the
-    ordering of a row would be lowered, as the stored one would stay."""
+    """UPDATE. Raises SqlError when rows of one key would be changed, or one of them, as it would take the place of all, and when
+    the ordering of a row would be lowered, as the stored one would stay."""
 
     def changed(look: Look, target: Target) -> Computed:
         lowered = lowered_query(tree, target)
@@ -66,7 +67,10 @@ def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
                 found=f"ordering fields {', '.join(target.properties.ordering_fields)}: of two rows the one with more stays",
                 fix=f"leave them as they are, or raise them; or DELETE the rows, {_between(target)}then INSERT them",
             )
-        return Computed(session.rows(update_query(tree, target), look).changed(target.changes), "upsert")
+        rows = session.rows(update_query(tree, target), look).changed(target.changes)
+        by_keys = chooses_by_keys(tree, RowKeys.of(target.properties, session.write_options(entry)))
+        check = None if by_keys else partial(refuse_copies, session, look, target)
+        return Computed(rows, "upsert", check=check)
 
     return change(session, entry, node, changed, one_row_a_key=True)
 
@@ -78,10 +82,12 @@ def _between(target: Target) -> str:
 
 
 def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
-    """DELETE."""
+    """DELETE. Raises SqlError when rows that it does not choose have the key of one that it does: they would go, too."""
 
     def changed(look: Look, target: Target) -> Computed:
-        return Computed(session.rows(delete_query(tree, target), look), "delete")
+        by_keys = chooses_by_keys(tree, RowKeys.of(target.properties, session.write_options(entry)))
+        check = None if by_keys else partial(refuse_copies, session, look, target)
+        return Computed(session.rows(delete_query(tree, target), look), "delete", check=check)
 
     return change(session, entry, node, changed)
 
@@ -104,6 +110,8 @@ def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.T
         def check(keyed: Rows, keys: RowKeys) -> None:
             if changes.inserts and may_collide(tree, target, source, keyed, keys):
                 refuse_collisions(session, look, target, keyed, keys)
+            if not merges_by_keys(tree, target, source, keys):
+                refuse_copies(session, look, target, keyed, keys)
 
         rows = session.rows(query, look).changed(changes)
         return Computed(rows, "upsert", deletions=ACTION, marks=(INSERTED,), check=check)
@@ -132,11 +140,13 @@ def change(
         with computed.rows.persisted() as rows:
             if computed.operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
                 return Result.of_message("no row is changed")
-            if one_row_a_key:
+            if one_row_a_key or computed.check is not None:
                 keys = RowKeys.of(target.properties, options)
                 keyed = rows.keyed(keys, computed.marks)
-                _refuse_doubles(keyed, keys)
-                computed.check(keyed, keys)
+                if one_row_a_key:
+                    _refuse_doubles(keyed, keys)
+                if computed.check is not None:
+                    computed.check(keyed, keys)
             hooks = WriteHooks(on_begin=partial(refuse_stale, dataset.state), replaces=computed.replaces)
             written = rows.selected([name for name in rows.schema.names if name not in computed.marks])
             return write_message(

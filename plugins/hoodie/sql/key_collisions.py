@@ -14,7 +14,7 @@ from hoodie.sql.row_keys import AMBIGUOUS, RowKeys
 from hoodie.sql.session import Session
 from hoodie.sql.update_rows import INSERTED
 
-_NEW, _STORED = "__hoodie_new", "__hoodie_stored"
+_NEW, STORED = "__hoodie_new", "__hoodie_stored"
 
 
 def refuse_collisions(session: Session, look: Look, target: Target, keyed: Rows, keys: RowKeys) -> None:
@@ -25,13 +25,9 @@ def refuse_collisions(session: Session, look: Look, target: Target, keyed: Rows,
     rows = keyed.marked(INSERTED)
     if rows.is_empty():
         return
-    row_sets, stored = {_NEW: rows}, target.node.copy()
-    stored.set("alias", exp.TableAlias(this=_quoted(_STORED)))
-    if target.properties.virtual_keys:  # no column has them
-        columns = exp.select(*(exp.column(_quoted(name)) for name in keys.columns)).from_(target.node.copy())
-        row_sets[_STORED] = session.rows(columns, look).keyed(keys)
-        stored = exp.to_table(_STORED)
-    same = [_column(name, _NEW).eq(_column(name, _STORED)) for name in keys.names]
+    stored, row_sets = stored_rows(session, look, target, keys)
+    row_sets[_NEW] = rows
+    same = [_column(name, _NEW).eq(_column(name, STORED)) for name in keys.names]
     query = exp.select(*(_column(name, _NEW) for name in keys.columns)).from_(exp.to_table(_NEW))
     query = query.join(stored, on=exp.and_(*same)).limit(1)
     for row in session.rows(query, look, row_sets).fetched().to_pylist():
@@ -40,6 +36,16 @@ def refuse_collisions(session: Session, look: Look, target: Target, keyed: Rows,
             found=", ".join(f"{name}={value!r:.50}" for name, value in row.items()),
             fix="compare all key columns in ON, and put other conditions behind AND of WHEN; nothing was written",
         )
+
+
+def stored_rows(session: Session, look: Look, target: Target, keys: RowKeys) -> tuple[exp.Table, dict[str, Rows]]:
+    """The table as `STORED`, with the columns of keyed rows, and the rows that a query of it needs by name."""
+    if target.properties.virtual_keys:  # no column has them
+        columns = exp.select(*(exp.column(_quoted(name)) for name in keys.columns)).from_(target.node.copy())
+        return exp.to_table(STORED), {STORED: session.rows(columns, look).keyed(keys)}
+    stored = target.node.copy()
+    stored.set("alias", exp.TableAlias(this=_quoted(STORED)))
+    return stored, {}
 
 
 def may_collide(tree: exp.Merge, target: Target, source: pa.Schema, keyed: Rows, keys: RowKeys) -> bool:
