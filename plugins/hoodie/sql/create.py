@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
@@ -12,9 +13,11 @@ from sqlglot import exp
 from hoodie.clock import SystemClock
 from hoodie.config import CREATE_KEYS, own_options, select_keys
 from hoodie.config.groups import WRITE_OPTIONS
-from hoodie.config.key import resolve
+from hoodie.config.key import ConfigKey, resolve
+from hoodie.config.keys import table as table_keys
 from hoodie.config.keys.concurrency import SHARING_KEYS
 from hoodie.config.keys.lock import LOCK_KEYS
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import SqlError, TableExistsError, TableNotFoundError
 from hoodie.sql.catalog import Entry
 from hoodie.sql.declaration import Declared, declared, is_of_hudi, is_temporary
@@ -27,9 +30,15 @@ from hoodie.sql.session import Session
 from hoodie.storage import storage_of
 from hoodie.table import HoodieTable
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
-from hoodie.transaction.create import create_table, recreate_table
+from hoodie.transaction.create import create_table, new_properties, recreate_table
 from hoodie.transaction.locks import Locking
 
+_COMPARED: Mapping[ConfigKey[Any], Callable[[TableProperties], object]] = {
+    table_keys.TYPE: lambda table: "MERGE_ON_READ" if table.is_merge_on_read else "COPY_ON_WRITE",
+    table_keys.RECORD_KEY_FIELDS: lambda table: ", ".join(table.record_key_fields),
+    table_keys.PARTITION_FIELDS: lambda table: ", ".join(table.partition_fields),
+    table_keys.ORDERING_FIELDS: lambda table: ", ".join(table.ordering_fields),
+}
 _SHARED_KEYS = (*LOCK_KEYS, *SHARING_KEYS)
 _STORES_ROWS = ("TABLE", "VIEW")
 _UNREAD = re.compile(rf"\s*(OR\s+REPLACE\s+)?(?!TEMP)(\w+\s+)?({'|'.join(_STORES_ROWS)})\b", re.IGNORECASE)
@@ -117,7 +126,7 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
         raise SqlError("A table that is made of a query has that one's columns", fix="leave out the columns")
     rows = without_meta(session.rows(query)) if query is not None else None
     if rows is None and declaration.schema is None:
-        _check_there(entry)  # one that is there is entered under a name
+        _check_there(entry, declaration.create_options)  # one that is there is entered under a name
     else:
         if rows is not None:
             rows = rows.selected(_partitions_last(rows.schema, declaration.create_options))
@@ -129,10 +138,11 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
     return replace(written, message="; ".join(filter(None, parts)))
 
 
-def _check_there(entry: Entry) -> None:
-    """Raises TableNotFoundError for a CREATE TABLE without columns, and without a table that has some."""
+def _check_there(entry: Entry, options: Mapping[str, str]) -> None:
+    """Raises TableNotFoundError for a CREATE TABLE without columns, and without a table that has some; SqlError for one that
+    declares other keys, partitions or another type than the table has."""
     try:
-        HoodieTable.open(entry.location)
+        stored = HoodieTable.open(entry.location).properties
     except TableNotFoundError as error:
         raise TableNotFoundError(
             f"CREATE TABLE {entry.name} has no columns, and there is no table at {entry.location}",
@@ -140,6 +150,21 @@ def _check_there(entry: Entry) -> None:
             fix=f"declare columns: CREATE TABLE {entry.name} (id STRING, …) USING hudi TBLPROPERTIES (primaryKey = 'id'), or "
             "name the LOCATION of a table that is there",
         ) from error
+    _refuse_other(entry, stored, options)
+
+
+def _refuse_other(entry: Entry, stored: TableProperties, options: Mapping[str, str]) -> None:
+    declared_properties = new_properties(select_keys(own_options(options, WRITE_OPTIONS), CREATE_KEYS))
+    for key, of in _COMPARED.items():
+        if (
+            any(name in options for name in key.names)
+            and str(of(declared_properties)).lower() != str(of(stored)).lower()
+        ):
+            raise SqlError(
+                f"Table {entry.name} is declared otherwise than the one at {entry.location}",
+                found=f"{key.name}: {of(declared_properties)}, and there {of(stored)}",
+                fix="leave this out, as the table has its own, or name another LOCATION; nothing was changed",
+            )
 
 
 def _hint(declaration: Declared) -> str:

@@ -159,3 +159,14 @@ def test_a_table_is_partitioned_by_columns_without_brackets(tmp_path):
     with connect(tmp_path) as db:
         db.sql("create table t (id int, day string) using hudi partitioned by day; insert into t values (1, 'x')")
         assert db.sql("show partitions t").rows() == [("day=x",)]
+
+
+def test_a_table_that_is_there_keeps_what_it_has(tmp_path):
+    with connect(tmp_path / "w") as db:
+        declared = "tblproperties (primaryKey = 'id', type = 'mor') partitioned by (day)"
+        db.sql(f"create table t (id int, v int, day string) using hudi {declared} location '{tmp_path}/t'")
+        for other in ("tblproperties (primaryKey = 'v')", "tblproperties (type = 'cow')", "partitioned by (v)"):
+            with pytest.raises(SqlError, match="declared otherwise"):
+                db.sql(f"create table u using hudi {other} location '{tmp_path}/t'")
+        db.sql(f"create table u using hudi {declared.upper().replace('MOR', 'mor')} location '{tmp_path}/t'")
+        assert db.sql("show tables").rows()[1][1] == "u"

@@ -34,7 +34,14 @@ def test_values(db):
     assert dict(zip(VALUES, db.sql(f"select {columns} from t").rows()[0], strict=True)) == VALUES
 
 
-@pytest.mark.parametrize("called", ["1 | 2 & 4", "1 | 3 ^ 3", "1 ^ n & 4", "1 | n << 1", "'1' || n + 3"])
+@pytest.mark.parametrize(
+    "called",
+    [
+        *("1 | 2 & 4", "1 | 3 ^ 3", "1 ^ n & 4", "1 | n << 1", "'1' || n + 3"),
+        *("n = 2 in (true)", "true = n between 0 and 2", "n between 0 and 2 = true"),
+        *("'a' = 'b' like 'a%'", "n = n < 3", "true = not n = 1"),
+    ],
+)
 def test_what_the_parser_mixes_up_is_refused(db, called):
     with pytest.raises(SqlError, match="write parentheses"):
         db.sql(f"select {called} as r from t")
