@@ -4,6 +4,7 @@ DuckDB reads more texts as numbers than Spark does."""
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 from sqlglot import exp
@@ -32,8 +33,33 @@ _FRACTIONS = (exp.DType.DECIMAL, exp.DType.DOUBLE, exp.DType.FLOAT)
 _ALWAYS = (exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BINARY, exp.DType.VARBINARY)
 """Types to which every cast succeeds, or is an error of DuckDB."""
 _NESTED = (exp.DType.ARRAY, exp.DType.LIST, exp.DType.MAP, exp.DType.STRUCT)
+_ONE_TYPE = (
+    *(
+        exp.Add,
+        exp.Array,
+        exp.ArrayContains,
+        exp.ArrayPosition,
+        exp.Case,
+        exp.Coalesce,
+        exp.Greatest,
+        exp.If,
+        exp.Least,
+    ),
+    *(exp.Mod, exp.Mul, exp.Nvl2, exp.Sub, exp.Tuple),
+)
+"""Expressions whose values have one type."""
+_WHOLE_TEXT = re.compile(r"\s*[+-]?[0-9]+\s*")
+_NUMBER_TEXT = re.compile(r"\s*(?=.*[0-9])[+-]?([0-9_]*[.]?[0-9_]*([eE][+-]?[0-9]+)?|0[xXbB][0-9a-fA-F_]+)\s*")
 _GREATEST_FLOAT = 3.4028235677973366e38  # what is below is rounded to the greatest
 _READING = (exp.TsOrDsToDate, exp.StrToTime, exp.StrToDate)
+
+
+def keep_text(node: exp.Expression) -> None:
+    """Let a text such as `'1.6'` stay one beside whole numbers and decimals, of whose type DuckDB makes it, rounded."""
+    if not isinstance(node, exp.Literal) or not node.is_string or _WHOLE_TEXT.fullmatch(node.name):
+        return
+    if _NUMBER_TEXT.fullmatch(node.name) and isinstance(node.parent, _ONE_TYPE):
+        node.replace(exp.cast(node.copy(), "text"))
 
 
 def read_numeral(node: exp.Expression) -> None:

@@ -9,7 +9,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from hoodie.sql.cast_checks import MACROS as CAST_MACROS
-from hoodie.sql.cast_checks import cast_value, check_cast, checked, finite_float, read_numeral
+from hoodie.sql.cast_checks import cast_value, check_cast, checked, finite_float, keep_text, read_numeral
 from hoodie.sql.column_names import inner_columns, name_inner
 from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
 from hoodie.sql.comparisons import exact_comparison, named
@@ -144,6 +144,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     copied = tree.copy()
     columns = inner_columns(copied)
     for node in list(copied.walk()):
+        keep_text(node)
         known_aggregate(node)
         check_precedence(node)
     mark_aliases(copied)

@@ -75,3 +75,23 @@ def test_a_statement_whose_cast_fails_changes_nothing(db):
     assert db.sql("select * from t order by id").rows() == rows
     db.sql("delete from t where s not like '%.%' and cast(s as int) = 1")
     assert [row[0] for row in db.sql("select id from t order by id").rows()] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("coalesce(n, '1.6')", "if(true, '1.6', n)", "case when true then '1.6' else n end", "greatest(n, '7.6')"),
+        *("n * '1.6'", "array(n, '0x10')", "nvl2(n, '1e1', n)", "(select max(v) from (values (1), ('9.6')) as q(v))"),
+    ],
+)
+def test_a_text_of_a_fraction_is_not_rounded_beside_a_number(tmp_path, value):
+    with connect(tmp_path) as db:
+        db.sql(
+            "create table t (id int, n int) using hudi tblproperties (primaryKey = 'id'); insert into t values (1, 5)"
+        )
+        with pytest.raises(SqlError):
+            db.sql(f"select {value} from t")
+        assert db.sql("select coalesce(n, '7'), coalesce('1.6', id || '') from t").rows() == [(5, "1.6")]
+        with pytest.raises(SqlError):
+            db.sql("insert into t values (2, 1), (3, '9.6')")
+        assert db.sql("select * from t").rows() == [(1, 5)]
