@@ -60,9 +60,9 @@ def test_an_empty_instant_comes_first_and_its_line_can_be_pasted(tmp_path, versi
     decision = decide_mending(table.diagnose())
     assert decision.plan is None
     assert "before the empty instant" in decision.reason
-    _, line, _, fix, _ = finding.remedy.split("`")
+    _, line, _, fix, _, load, _ = finding.remedy.split("`")
     subprocess.run(line, shell=True, check=True)
-    assert fix == "hudi-services doctor --fix"
+    assert (fix, load) == ("hudi-services doctor --fix", "hudi-services ingest")
     assert not path.exists()
     assert (tmp_path / ".hoodie/.quarantine" / path.name).exists()
     assert "rolled back" in table.mend(table.diagnose())[0]
