@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -37,6 +38,8 @@ from hudi_services.operations.inspect.table_look import Look, look_at
 from hudi_services.services.entries import ENTRIES, Entries
 
 T = TypeVar("T")
+DOCTOR = "the doctor's checks"
+_FEW_FILES, _FEW_INSTANTS = 1_000, 500  # of file slices, and of archived instants
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def gather(request: Request, clock: Clock, *, doctor: bool, entries: Entries = E
         facts = look_facts(look, overview(look).values, request, entries)
         if not doctor:
             return facts
-        damages, looked = damages_now(request.chosen), (*facts.looked, "the doctor's checks")
+        damages, looked = damages_now(request.chosen), (*facts.looked, DOCTOR)
         return with_source(replace(facts, damages=damages, looked=looked), look)
     except Exception as error:  # noqa: BLE001 - any error of a storage or of a torn file: other tables go on
         return unread_facts(request, clock.now(), error, entries)
@@ -165,17 +168,25 @@ def damages_now(chosen: ChosenTable) -> tuple[Damage, ...]:
     return damages_of(table_diagnosis.diagnosis.findings)
 
 
-def with_damages(facts: TableFacts, request: Request) -> TableFacts:
-    """The facts of a table with problems, with the damage that the doctor finds: it knows the commands that bring rows back."""
-    if not facts.problems:
+def with_damages(facts: TableFacts, request: Request, look: Look) -> TableFacts:
+    """The facts of a table with problems, or a small one, with the damage that the doctor finds: it knows the commands that bring
+    rows back."""
+    if not facts.problems and not _is_small(look):
         return facts
     grave = tuple(damage for damage in damages_now(request.chosen) if damage.grave)
-    return replace(facts, damages=(*grave, *facts.damages), looked=(*facts.looked, "the doctor's checks"))
+    return replace(facts, damages=(*grave, *facts.damages), looked=(*facts.looked, DOCTOR))
+
+
+def _is_small(look: Look) -> bool:
+    """True for a table on which the doctor takes little longer than the page: it lists partitions and reads archived commits."""
+    if len(look.view.slices) > _FEW_FILES:
+        return False
+    return len(list(islice(look.state.archive.newest(), _FEW_INSTANTS + 1))) <= _FEW_INSTANTS
 
 
 def with_inserts(facts: TableFacts, look: Look) -> TableFacts:
     """The facts with keys that the newest inserts have doubled, unless the doctor has looked: it finds them, too."""
-    if facts.problems:
+    if DOCTOR in facts.looked:
         return facts
     doubled = damages_of(of_newest_inserts(look.state, look.view.slices))
     return replace(facts, damages=(*facts.damages, *doubled))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from hoodie.transaction import instants
 from hoodie.transaction.instant_generator import new_time
 from hudi_services.cli.program import main
 from hudi_services.cli.render import page_lines
+from hudi_services.operations.advice import gather
 from hudi_services.operations.inspect.page import Lines, Page
 from tests.support.cli import fill
 from tests.support.clock import FakeClock
@@ -171,3 +173,20 @@ def test_a_plan_that_cannot_be_read_is_damage_with_the_command_that_removes_it(t
         shown = capsys.readouterr().out
         assert f"$ hudi-services compact --unschedule {instant} --target-base-path" in shown
         assert ("DAMAGE" in shown, "WAITING" in shown, "--mode execute" in shown) == (True, False, False)
+
+
+def test_a_damage_that_reads_do_not_meet_is_found_in_a_small_table(tmp_path, capsys, monkeypatch):
+    fill(create(tmp_path / "orders"))
+    file = next((tmp_path / "orders").rglob("*.parquet"))
+    shutil.copy(file, file.with_name(file.name.replace("_", "-stray_", 1)))
+    show = ["show", "table", f"--target-base-path={tmp_path}/orders"]
+    assert main(show) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("advice\n  DAMAGE   A file of instant ")
+    assert f" $ hudi-services doctor --fix --target-base-path {tmp_path}/orders\n" in shown
+    for limit in ("_FEW_FILES", "_FEW_INSTANTS"):
+        with monkeypatch.context() as patch:
+            patch.setattr(gather, limit, -1)
+            assert main(show) == 0
+            assert "the doctor's checks" not in (large := capsys.readouterr().out)
+            assert large.startswith("advice\n  Nothing to do."), "a large table is left to `advise` and `doctor`"
