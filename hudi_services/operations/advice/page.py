@@ -35,9 +35,11 @@ def unread_overview(chosen: ChosenTable, error: Exception, width: int, registry:
 
 
 def advised_overview(look: Look, width: int, registry: str | None = None, server: Sequence[Advice] = ()) -> Page:
-    """The overview of a table, with advice by what it shows, its history and the keys of the newest inserts. The doctor is asked
-    about tables with problems, and about small ones. `width` is in characters, `registry` the file, if commands have to name it. `server` is the
-    advice on the server that feeds the table."""
+    """The overview of a table, with advice by what it shows, its history and the keys of the newest inserts.
+
+    The doctor is asked about tables with problems, and about small ones. `width` is in characters, `registry` the file, if
+    commands have to name it. `server` is the advice on the server that feeds the table.
+    """
     page = overview(look)
     runs = Histories(look.now).runs_of(look.entry) if look.entry is not None else None
     request = Request(ChosenTable(look.storage.base_path, look.entry), registry, runs)
