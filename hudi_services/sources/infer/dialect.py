@@ -18,6 +18,7 @@ import duckdb
 
 from hudi_services.sources.database_pool import DatabasePool
 from hudi_services.sources.infer.json_days import paths_of_days
+from hudi_services.sources.infer.names import usable_name
 
 _POOL = DatabasePool({"threads": "1"})  # it reads files
 _COMMA_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
@@ -95,7 +96,8 @@ def _lacks_names(header: Sequence[str]) -> bool:
 
 
 def _distinct_names(header: Sequence[str]) -> list[str]:
-    """The names of a header, with one for each column that has none, or that of an earlier column."""
+    """The names of a header as a table may have them, with one for each column that has none, or that of an earlier column."""
+    header = [name and usable_name(name) for name in header]
     names: list[str] = []
     taken = {name.lower() for name in header}
     for number, name in enumerate(header, 1):

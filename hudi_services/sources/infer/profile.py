@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
@@ -21,7 +20,6 @@ from hoodie import HoodieTable
 from hoodie.config.operations import operation_named
 from hoodie.engine import LocalEngine
 from hoodie.errors import SchemaConflictError, SourceError
-from hoodie.schema.normalise import fits_avro
 from hudi_services.entry.feed.arrow import type_text
 from hudi_services.entry.feed.model import Csv, Feed
 from hudi_services.sources.infer.columns import roles_of
@@ -30,6 +28,7 @@ from hudi_services.sources.infer.entry import Finding
 from hudi_services.sources.infer.feed_comparison import check_one_feed, strangers
 from hudi_services.sources.infer.json_days import with_days
 from hudi_services.sources.infer.majority_type import mostly_numbers, torn_columns
+from hudi_services.sources.infer.names import usable_names
 from hudi_services.sources.infer.null_words import null_words
 from hudi_services.sources.infer.paths import date_pattern
 from hudi_services.sources.infer.sample import Sample, take_sample
@@ -140,26 +139,6 @@ def _check_some(sample: Sample) -> None:
             found=f"{path}: {reason}",
             fix="name their format with --format, or deliver them again",
         )
-
-
-def usable_names(names: Iterable[str]) -> dict[str, str]:
-    """Other names for columns that a table cannot have so: what Avro does not take, twins that differ in case, Hudi's own."""
-    used_names: set[str] = set()
-    renamed = {}
-    for name in dict.fromkeys(names):
-        signs = (sign if fits_avro(f"_{sign}") else " " for sign in name)
-        clean = name if fits_avro(name) else "_".join("".join(signs).split()).strip("_")
-        clean = clean.lstrip("_") if clean.lower().startswith("_hoodie_") else clean
-        clean = clean if fits_avro(clean) else f"column_{clean}".rstrip("_")
-        new = clean
-        for number in count(2):
-            if new.lower() not in used_names:
-                break
-            new = f"{clean}_{number}"
-        used_names.add(new.lower())
-        if new != name:
-            renamed[name] = new
-    return renamed
 
 
 def _type(column: pa.ChunkedArray, guessed: bool) -> str:

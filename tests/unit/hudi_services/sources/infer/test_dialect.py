@@ -58,3 +58,11 @@ def test_names_that_a_header_lacks_or_repeats_are_made(tmp_path):
     assert "header: [ID, name, amount, Amount_2, column_6, column_5]  # in place of the first line" in text
     assert "skip_rows: 1\n" in text
     assert finding.rows == 60
+
+
+def test_made_names_are_those_that_a_table_may_have(tmp_path):
+    rows = "".join(f"{number},x,{number} n,{number} m,{number}.5,7\n" for number in range(40))
+    (tmp_path / "a.csv").write_text(f"id,, Name ,Name,Price (EUR),_hoodie_key\n{rows}")
+    finding = look_at(str(tmp_path), None, None)
+    assert finding.rows == 40
+    assert "header: [id, column_2, Name, Name_2, Price_EUR, hoodie_key]" in entry_text(finding)
