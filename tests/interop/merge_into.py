@@ -45,10 +45,10 @@ class MergeTable:
         )
 
     def enter(self, hudi: HudiPeer) -> MergeTable:
-        """The table, which is there, in the catalog of another session."""
-        entered = replace(self, hudi=hudi)
+        """The table, which is there, under another name of a session: with DEEP=1 it is the one that made the table."""
+        entered = replace(self, hudi=hudi, name=f"{self.name}_entered")
         entered._set_options()
-        hudi.sql(f"create table {self.name} using hudi location '{self.path}'")
+        hudi.sql(f"create table {entered.name} using hudi location '{self.path}'")
         return entered
 
     def _set_options(self) -> None:
