@@ -39,7 +39,7 @@ from hudi_services.services.entries import ENTRIES, Entries
 
 T = TypeVar("T")
 DOCTOR = "the doctor's checks"
-_FEW_FILES, _FEW_INSTANTS = 1_000, 500  # of file slices, and of archived instants
+_FEW_FILES, _FEW_INSTANTS = 1_000, 500  # file slices, and archived instants, of a small table
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from hoodie.errors import SqlError
 from hoodie.sql.casts import cast, exact, floats, is_text, unfit
 
-_DIGITS = 38  # of a decimal at most
+_DIGITS = 38  # the greatest precision of a decimal
 
 
 def stored(rows: pa.Table, schema: pa.Schema, names: Sequence[str]) -> pa.Table:

@@ -34,18 +34,20 @@ _ALWAYS = (exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BINARY, exp.DType.VARBIN
 """Types to which every cast succeeds, or is an error of DuckDB."""
 _NESTED = (exp.DType.ARRAY, exp.DType.LIST, exp.DType.MAP, exp.DType.STRUCT)
 _ONE_TYPE = (
-    *(
-        exp.Add,
-        exp.Array,
-        exp.ArrayContains,
-        exp.ArrayPosition,
-        exp.Case,
-        exp.Coalesce,
-        exp.Greatest,
-        exp.If,
-        exp.Least,
-    ),
-    *(exp.Mod, exp.Mul, exp.Nvl2, exp.Sub, exp.Tuple),
+    exp.Add,
+    exp.Array,
+    exp.ArrayContains,
+    exp.ArrayPosition,
+    exp.Case,
+    exp.Coalesce,
+    exp.Greatest,
+    exp.If,
+    exp.Least,
+    exp.Mod,
+    exp.Mul,
+    exp.Nvl2,
+    exp.Sub,
+    exp.Tuple,
 )
 """Expressions whose values have one type."""
 _WHOLE_TEXT = re.compile(r"\s*[+-]?[0-9]+\s*")
