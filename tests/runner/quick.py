@@ -135,12 +135,17 @@ def _distances(modules: Iterable[str], importers: Mapping[str, Collection[str]])
 
 
 def _tests_named(changed: str, tests: Mapping[str, str]) -> Iterator[str]:
-    """Tests of a file that no test imports: those below a conftest.py, those that name a page or a script."""
+    """Tests of a file that no test imports: those below a conftest.py, those that name a page or a script, or read all pages."""
     path = PurePosixPath(changed)
     if path.name == "conftest.py":
         yield from (name for name in tests if path.parent in PurePosixPath(name).parents)
     elif module_name(changed) is None and changed not in tests:
-        yield from (name for name, text in tests.items() if path.name in text)
+        yield from (name for name, text in tests.items() if path.name in text or _reads_pages(text, path))
+
+
+def _reads_pages(text: str, changed: PurePosixPath) -> bool:
+    """Whether a test of this text looks at each page of the docs, and `changed` is a page."""
+    return changed.suffix == ".md" and '"docs"' in text
 
 
 def _mirror(file: str) -> PurePosixPath | None:

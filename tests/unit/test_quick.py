@@ -90,6 +90,12 @@ def test_many_near_tests_are_cut_to_those_of_the_changed_package():
 def test_a_page_and_a_fixture_file_have_tests_too():
     tests = {**TESTS, OTHER: "docs/how-to/alerts.md"}
     assert choose({"docs/how-to/alerts.md"}, tests, {}).nearest == (OTHER,)
+
+
+def test_a_page_has_the_tests_that_read_all_pages():
+    tests = {**TESTS, OTHER: 'PAGES = ROOT / "docs"'}
+    assert choose({"docs/how-to/alerts.md"}, tests, {}).nearest == (OTHER,)
+    assert choose({"docs/picture.svg"}, tests, {}).nearest == ()
     assert choose({"tests/unit/merge/conftest.py"}, tests, {}).nearest == (NEAR,)
 
 
