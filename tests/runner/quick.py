@@ -144,7 +144,7 @@ def _tests_named(changed: str, tests: Mapping[str, str]) -> Iterator[str]:
 
 
 def _reads_pages(text: str, changed: PurePosixPath) -> bool:
-    """Whether a test of this text looks at each page of the docs, and `changed` is a page."""
+    """Say if `changed` is a page, and a test of this text looks at all pages."""
     return changed.suffix == ".md" and '"docs"' in text
 
 
