@@ -33,7 +33,8 @@ from hudi_services.operations.doctor.registry_tables import patient
 from hudi_services.operations.doctor.rounds import look as diagnose
 from hudi_services.operations.history.queries import ENDED, last_ended
 from hudi_services.operations.history.record import ASKS, AT_A_SHELL, FAILED, KILLED
-from hudi_services.operations.inspect.overview import overview, planned
+from hudi_services.operations.inspect.overview import overview
+from hudi_services.operations.inspect.service_plans import planned
 from hudi_services.operations.inspect.table_look import Look, look_at
 from hudi_services.services.entries import ENTRIES, Entries
 

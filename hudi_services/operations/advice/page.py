@@ -19,8 +19,9 @@ from hudi_services.operations.advice.gather import (
 from hudi_services.operations.advice.model import Advice, by_severity
 from hudi_services.operations.advice.rounds import Histories
 from hudi_services.operations.advice.text import block, nothing
-from hudi_services.operations.inspect.overview import PROBLEMS, overview
+from hudi_services.operations.inspect.overview import overview
 from hudi_services.operations.inspect.page import Lines, Page
+from hudi_services.operations.inspect.problems import PROBLEMS
 from hudi_services.operations.inspect.table_look import Look
 from hudi_services.runtime.failures import Failure
 

@@ -3,55 +3,39 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from hoodie.config.service_options import own_options
 from hoodie.display import counted
-from hoodie.errors import HoodieError, StorageError
 from hoodie.markers.read import read_markers
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import BaseFile
-from hoodie.services.archive.service import ARCHIVE
 from hoodie.services.blockers import Blocker, Hold, blockers_of
-from hoodie.services.clean.service import CLEAN
-from hoodie.services.clustering.service import CLUSTERING
-from hoodie.services.compaction.service import COMPACTION
-from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.times import ago, span
-from hoodie.transaction.approvals import asked_at
 from hoodie.transaction.rollback import is_plan
 from hudi_services.operations.inspect.consumers import CONSUMERS, consumer_rows
 from hudi_services.operations.inspect.counts import row_counts
-from hudi_services.operations.inspect.findings import finding_rows, has_crowded_partitions
+from hudi_services.operations.inspect.findings import finding_rows
 from hudi_services.operations.inspect.history import COMMITS, instant_row, read_once, row_of
 from hudi_services.operations.inspect.locks import LOCKS, lock_rows
 from hudi_services.operations.inspect.objectives import COLUMNS as OBJECTIVES
 from hudi_services.operations.inspect.objectives import in_words, verdict_rows
 from hudi_services.operations.inspect.page import Bars, Column, Facts, Lines, Listing, Page, Part
+from hudi_services.operations.inspect.problems import PROBLEMS, guarded
 from hudi_services.operations.inspect.purges import PURGES, purge_rows
-from hudi_services.operations.inspect.savepoints import with_savepoints
+from hudi_services.operations.inspect.service_plans import next_plans, next_words
 from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.inspect.text import count, moment, size
 from hudi_services.operations.objectives.verdict import judge
 from hudi_services.runtime.pause import read_pause
 from hudi_services.sources.ingest.expectations.results import decoded, failed
 
-_DOES = {
-    "clean": ("remove", "file"),
-    "archive": ("archive", "instant"),
-    "compact": ("compact", "file group"),
-    "cluster": ("cluster", "file group"),
-    "ttl": ("drop", "partition"),
-}
 _COMMITS = 5  # that are shown
 _MIB = 1024 * 1024  # bytes
 _EDGES = tuple(edge * _MIB for edge in (1, 8, 32, 64, 128, 256, 512))  # bytes, between the bars of the histogram
-PROBLEMS = "problems"
-"""The title of the part that lists what is wrong with the table."""
 _SERVICES = (
     Column("action", "action"),
     Column("instant", "last instant"),
@@ -75,8 +59,8 @@ def overview(look: Look) -> Page:
     Problems of the table are among the values.
     """
     problems: list[str] = []
-    _guarded(problems, look.view.check)
-    upcoming, blockers = _next(look, problems)
+    guarded(problems, look.view.check)
+    upcoming, blockers = next_plans(look, problems)
     values = {
         **_table(look),
         **_files(look, problems),
@@ -88,7 +72,7 @@ def overview(look: Look) -> Page:
         "next": upcoming,
         "objectives": _objectives(look, problems),
         "blockers": [{"service": service, **blocker.as_dict()} for service, blocker in blockers],
-        "consumers": _guarded(problems, lambda: consumer_rows(look)[0]) or [],
+        "consumers": guarded(problems, lambda: consumer_rows(look)[0]) or [],
         "purges": purge_rows(look),
         "findings": finding_rows(look),
         "problems": problems,
@@ -126,7 +110,7 @@ def _last_commits(look: Look, problems: list[str]) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     checks: dict[str, Any] | None = None
     for instant in reversed(look.state.timeline.commits[-_COMMITS:]):
-        metadata = _guarded(problems, partial(read_once, look, instant))
+        metadata = guarded(problems, partial(read_once, look, instant))
         if metadata is not None:
             rows.append(row_of(look, instant, metadata))
             checks = checks or _checks(rows[-1], metadata)
@@ -158,7 +142,7 @@ def _files(look: Look, problems: list[str]) -> dict[str, Any]:
     sizes = [file.size for part in look.view.files for file in part.base_files]
     sizes += [log.info.size for part in look.view.files for log in part.log_files]
     used = sum(file.size for file in base) + sum(logs)
-    counts = _guarded(problems, lambda: row_counts(look, slices).of(slices)) or {}
+    counts = guarded(problems, lambda: row_counts(look, slices).of(slices)) or {}
     return {
         "rows_in_base_files": counts.get("rows"),
         "rows_in_logs": counts.get("log_rows"),
@@ -205,11 +189,11 @@ def _pending(look: Look, instant: Instant, problems: list[str]) -> dict[str, Any
     """A pending instant. `markers` is the number of data files that its markers name: as many were begun. Plans that
     are not carried out have no markers. `abandoned`: no process is known to be at work on it, and it is no plan."""
     is_inflight = instant.state is State.INFLIGHT and instant.action.completed_as in WRITE_ACTIONS
-    markers = _guarded(problems, lambda: len(read_markers(look.storage, str(instant.time)))) if is_inflight else None
+    markers = guarded(problems, lambda: len(read_markers(look.storage, str(instant.time)))) if is_inflight else None
     is_work = not is_plan(look.state, instant.time, instant.action)
     hold, locking = Hold(instant, "", ""), look.locking
     blockers = (
-        _guarded(problems, lambda: blockers_of([hold], look.state, look.clock, look.sharing, locking))
+        guarded(problems, lambda: blockers_of([hold], look.state, look.clock, look.sharing, locking))
         if is_work
         else None
     )
@@ -225,99 +209,14 @@ def _is_service(look: Look, action: Action) -> bool:
     return action is Action.REPLACE_COMMIT or (action is Action.COMMIT and look.state.properties.is_merge_on_read)
 
 
-def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[str, Blocker]]]:
-    """The next cleaning, archival and compaction: what they would do now, and why, or why not; with the options of the
-    registry. Also what holds them back."""
-    result: dict[str, Any] = {}
-    blockers: list[tuple[str, Blocker]] = []
-    clean = own_options(look.options("clean"), CLEAN.options)
-    decided = _guarded(problems, lambda: CLEAN.decide(look.state, clean, look.clock))
-    if decided is not None:
-        result["clean"] = {**planned(look, decided), "policy": decided.facts["policy"]}
-        blockers += [("clean", blocker) for blocker in with_savepoints(look, clean, decided.blockers)]
-    archive = own_options(look.options("archive"), ARCHIVE.options)
-    moved = _guarded(problems, lambda: ARCHIVE.decide(look.state, archive, look.clock))
-    if moved is not None:
-        result["archive"] = planned(look, moved)
-        blockers += [("archive", blocker) for blocker in moved.blockers]
-    if look.state.properties.is_merge_on_read:
-        compact = own_options(look.options("compact"), COMPACTION.options)
-        due = _guarded(problems, lambda: COMPACTION.decide(look.state, compact, look.clock))
-        if due is not None:
-            result["compact"] = {**planned(look, due), "backlog": due.facts["backlog"]}
-            blockers += [("compact", blocker) for blocker in due.blockers]
-    if _clusters(look):
-        cluster = own_options(look.options("cluster"), CLUSTERING.options)
-        packed = _guarded(problems, lambda: CLUSTERING.decide(look.state, cluster, look.clock))
-        if packed is not None:
-            groups = packed.plan.inputs if packed.plan is not None else ()
-            result["cluster"] = {
-                **planned(look, packed),
-                "inputs": sum(len(group.slices) for group in groups),
-                "outputs": sum(group.outputs for group in groups),
-            }
-            blockers += [("cluster", blocker) for blocker in packed.blockers]
-    return result, blockers
-
-
-def _clusters(look: Look) -> bool:
-    """True if the entry in the registry has a clustering, or an objective that asks for one, or if there is much to pack."""
-    entry = look.entry
-    is_declared = entry is not None and (
-        entry.section("cluster") is not None or entry.objectives.small_files is not None
-    )
-    return is_declared or has_crowded_partitions(look)
-
-
 def _objectives(look: Look, problems: list[str]) -> list[dict[str, Any]]:
     """The verdicts on the table by its entry in the registry; empty without an entry."""
-    facts = _guarded(problems, lambda: look.facts)
+    facts = guarded(problems, lambda: look.facts)
     return verdict_rows(judge(look.entry.objectives, facts)) if look.entry is not None and facts is not None else []
 
 
 def _held_back(blockers: Sequence[tuple[str, Blocker]]) -> list[Part]:
     return [Lines([f"{service}: {blocker}" for service, blocker in blockers], "held back")] if blockers else []
-
-
-def planned(look: Look, decision: Decision[Any]) -> dict[str, Any]:
-    """The plan of a decision in values.
-
-    One that deletes more than a run may has the limits that it passes, its digest, and the time since when runs ask for an
-    approval: that is one storage call, and none for other plans.
-    """
-    items = decision.items
-    over = decision.deletion.over_texts if decision.deletion is not None and decision.plan is not None else ()
-    return {
-        "due": decision.plan is not None and bool(items),
-        "reason": decision.reason,
-        "items": len(items) if items is not None else 0,
-        "bytes": items.bytes if items is not None else 0,
-        "verb": items.verb if items is not None else None,
-        "noun": items.noun if items is not None else None,
-        **(_asks(look, over, decision.digest) if over else {}),
-    }
-
-
-def _asks(look: Look, over: Sequence[str], digest: str) -> dict[str, Any]:
-    asked_since = asked_at(look.storage, digest)
-    return {
-        "over_caps": list(over),
-        "digest": digest,
-        "asked_since": asked_since.isoformat() if asked_since is not None else None,
-    }
-
-
-def _guarded(problems: list[str], ask: Callable[[], Any]) -> Any:
-    """The result of `ask`; None when it raises, which becomes a problem that is listed once. The error of a storage passes:
-    it is no problem of the table."""
-    try:
-        return ask()
-    except StorageError:
-        raise
-    except HoodieError as error:
-        if str(error) not in problems:
-            problems.append(str(error))
-        return None
 
 
 def _parts(facts: dict[str, Any]) -> list[Part]:
@@ -375,21 +274,6 @@ def _rows(facts: dict[str, Any]) -> str:
         else ""
     )
     return f"{count(base)} in base files{logs}"
-
-
-def next_words(name: str, outlook: Mapping[str, Any]) -> str:
-    """The next work of a service, and why, in words."""
-    verb, noun = _DOES[name]
-    due = (
-        f"would {verb} {counted(outlook['items'], noun)}, {size(outlook['bytes'])}"
-        if outlook["due"]
-        else "nothing to do"
-    )
-    backlog = outlook.get("backlog")
-    waits = (
-        f"; {size(backlog['log_bytes'])} of logs wait, {counted(backlog['pending_plans'], 'plan')}" if backlog else ""
-    )
-    return f"{due}: {outlook['reason']}{waits}"
 
 
 def _sum(facts: dict[str, Any], files: str, amount: str, where: str) -> str:

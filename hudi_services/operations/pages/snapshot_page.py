@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from hoodie.display import counted
 from hudi_services.entry.target import Target
-from hudi_services.operations.inspect.overview import next_words
+from hudi_services.operations.inspect.service_plans import next_words
 from hudi_services.operations.pages.write_volume import Wrote, over_time
 from hudi_services.operations.watch.model import Event, Snapshot
 
