@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 from hoodie.errors import HoodieError, StorageError
@@ -11,6 +13,11 @@ from hudi_services.operations.inspect.service_plans import next_plans, next_word
 from hudi_services.operations.inspect.table_look import look_at
 from tests.support.cli import fill
 from tests.support.tables import create
+
+
+def failing(error):
+    """The clean service, whose planning raises this."""
+    return Mock(options=service_plans.CLEAN.options, decide=Mock(side_effect=error))
 
 
 def look(tmp_path, **options):
@@ -26,19 +33,13 @@ def test_a_service_is_asked_if_the_table_can_need_it(tmp_path):
 
 
 def test_a_service_that_cannot_plan_is_a_problem_and_the_others_go_on(tmp_path, monkeypatch):
-    def fail(*_):
-        raise HoodieError("the plan is torn")
-
-    monkeypatch.setattr(service_plans.CLEAN, "decide", fail)
+    monkeypatch.setattr(service_plans, "CLEAN", failing(HoodieError("the plan is torn")))
     plans, _ = next_plans(look(tmp_path), problems := [])
     assert (list(plans), problems) == (["archive"], ["the plan is torn"])
 
 
 def test_a_storage_that_fails_is_no_problem_of_the_table(tmp_path, monkeypatch):
-    def fail(*_):
-        raise StorageError("no answer")
-
-    monkeypatch.setattr(service_plans.CLEAN, "decide", fail)
+    monkeypatch.setattr(service_plans, "CLEAN", failing(StorageError("no answer")))
     with pytest.raises(StorageError, match="no answer"):
         next_plans(look(tmp_path), [])
 
