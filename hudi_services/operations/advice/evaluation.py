@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from hudi_services.operations.advice.facts import TableFacts
 from hudi_services.operations.advice.model import Advice, by_severity
-from hudi_services.operations.advice.rules import blockers, damage, loss, registry, services
+from hudi_services.operations.advice.rules import blockers, damage, layout, loss, registry, services
 from hudi_services.operations.advice.rules.objectives import objectives
 
 Rule = Callable[[TableFacts], Iterator[Advice]]
@@ -29,6 +29,8 @@ RULES: tuple[Rule, ...] = (
     blockers.locks,
     services.due,
     registry.warnings,
+    layout.skewed,
+    layout.tiny,
 )
 
 

@@ -219,6 +219,23 @@ class FailedChecks:
 
 
 @dataclass(frozen=True)
+class Skew:
+    """Partitions by `fields`, with their bytes: of all, of the largest one, of the median. `few_rows` is how many hold hardly a
+    row. `keys` and `ordering` are what a copy of the table needs."""
+
+    fields: tuple[str, ...]
+    partitions: int
+    bytes: int
+    largest: str
+    largest_bytes: int
+    median_bytes: int
+    few_rows: int = 0
+    keys: tuple[str, ...] = ()
+    ordering: tuple[str, ...] = ()
+    merges_on_read: bool = False
+
+
+@dataclass(frozen=True)
 class TableFacts:
     """All that the rules look at. Parts that were not looked at are empty; `looked` names the others, for people.
 
@@ -249,6 +266,7 @@ class TableFacts:
     changed_files: ChangedFiles | None = None
     failed_checks: FailedChecks | None = None
     warnings: tuple[str, ...] = ()
+    skew: Skew | None = None
 
     @property
     def loader(self) -> Start | None:

@@ -15,6 +15,7 @@ from hudi_services.operations.advice.facts import (
     OpenPurge,
     PendingInstant,
     Reader,
+    Skew,
     Start,
     TableFacts,
     Work,
@@ -89,6 +90,26 @@ def overview_facts(
         readers=tuple(_readers(table_values.get("consumers", ()), at)),
         purges=tuple(_purge(row) for row in table_values.get("purges", ()) if row["can_go_on"]),
         failed_checks=_failed_checks(table_values.get("checks")),
+        skew=_skew(table_values),
+    )
+
+
+def _skew(table_values: Mapping[str, Any]) -> Skew | None:
+    """None for a table without partitions, and for a snapshot of an earlier release."""
+    row = table_values.get("skew")
+    if row is None:
+        return None
+    return Skew(
+        tuple(table_values["partition_by"]),
+        row["partitions"],
+        row["bytes"],
+        row["largest"],
+        row["largest_bytes"],
+        row["median_bytes"],
+        row["few_rows"],
+        tuple(table_values["record_key"]),
+        tuple(table_values["ordering"]),
+        table_values["type"] == "MERGE_ON_READ",
     )
 
 

@@ -27,6 +27,7 @@ from hudi_services.operations.inspect.page import Bars, Column, Facts, Lines, Li
 from hudi_services.operations.inspect.problems import PROBLEMS, guarded
 from hudi_services.operations.inspect.purges import PURGES, purge_rows
 from hudi_services.operations.inspect.service_plans import next_plans, next_words
+from hudi_services.operations.inspect.skew import partition_skew
 from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.inspect.text import count, moment, size
 from hudi_services.operations.objectives.verdict import judge
@@ -142,7 +143,8 @@ def _files(look: Look, problems: list[str]) -> dict[str, Any]:
     sizes = [file.size for part in look.view.files for file in part.base_files]
     sizes += [log.info.size for part in look.view.files for log in part.log_files]
     used = sum(file.size for file in base) + sum(logs)
-    counts = guarded(problems, lambda: row_counts(look, slices).of(slices)) or {}
+    all_counts = guarded(problems, lambda: row_counts(look, slices))
+    counts = all_counts.of(slices) if all_counts is not None else {}
     return {
         "rows_in_base_files": counts.get("rows"),
         "rows_in_logs": counts.get("log_rows"),
@@ -156,6 +158,7 @@ def _files(look: Look, problems: list[str]) -> dict[str, Any]:
         "older_files": len(sizes) - len(base) - len(logs),
         "older_bytes": sum(sizes) - used,
         "base_file_sizes": _histogram(base),
+        "skew": partition_skew(look, all_counts),
     }
 
 

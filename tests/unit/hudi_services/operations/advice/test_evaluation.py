@@ -21,6 +21,7 @@ from hudi_services.operations.advice.facts import (
     OpenPurge,
     PendingInstant,
     Reader,
+    Skew,
     Unreadable,
     Work,
 )
@@ -53,6 +54,8 @@ TROUBLES = {
     "locks": {"locks": (HeldLock("a.lock", "process 1", AT_NINE, alive=False),)},
     "due": {"work": work("clean")},
     "warnings": {"warnings": ("a key is unique per partition only",)},
+    "skewed": {"skew": Skew(("shop",), 9, 2**30, "web", 2**30 - 9, 1, keys=("id",))},
+    "tiny": {"skew": Skew(("id",), 199, 2**30, "id=7", 9, 5, few_rows=100, keys=("id",))},
 }
 
 
