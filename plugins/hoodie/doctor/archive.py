@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hoodie.doctor.checks.files import cut_short, holds_others, uncommitted
+from hoodie.doctor.checks.files import COPY, cut_short, holds_others, of_commit, uncommitted
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 from hoodie.model.files import LogFile, instant_of
 from hoodie.model.time import Time
 from hoodie.timeline import WRITE_ACTIONS
 from hoodie.timeline.codecs.commit_files import written_by
+from hoodie.view.archive_files import absent_archived
 from hoodie.view.missing_files import shorter
 from hoodie.view.strays import archived_strays
 
@@ -21,6 +22,13 @@ def strays(facts: Facts) -> Iterator[Finding]:
     for file in archived_strays(files, facts.state):
         if not (isinstance(file, LogFile) and holds_others(facts, file)):
             yield uncommitted(file, instant_of(file))
+
+
+def missing(facts: Facts) -> Iterator[Finding]:
+    """Files of current slices that an archived commit wrote, and that are gone. Reads of now do not miss these."""
+    for file in absent_archived(facts.state, facts.slices):
+        if file.path not in facts.sizes:
+            yield of_commit(file, COPY)
 
 
 def sizes(facts: Facts) -> Iterator[Finding]:

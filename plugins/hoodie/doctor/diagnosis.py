@@ -46,6 +46,7 @@ DEEP = (
     log_checks.logs,
     footer_checks.unknown,
     archive.strays,
+    archive.missing,
     archive.sizes,
     key_checks.duplicates,
 )

@@ -35,6 +35,7 @@ class IncrementalRange:
     later: tuple[Instant, ...] = ()  # commits that began before `as_of`, complete after the range: they are not read
     share: float = 1.0
     """Rows that the commits added or changed, by all rows of the base files that they wrote."""
+    archived: tuple[Instant, ...] = ()  # the commits of a range without `as_of` that are archived
 
     def rows(self) -> pc.Expression:
         """The filter on the rows' commit times."""
@@ -84,7 +85,8 @@ def incremental_range(state: TableState, request: Incremental) -> IncrementalRan
     partitions = frozenset[str]().union(*(body.partitions for body in bodies))
     times = tuple(instant.time for instant in changing)
     if until is None or not chosen:
-        return IncrementalRange(times, after, until, tuple(sorted(partitions)), None, share=_share(bodies))
+        of_archive, touched = tuple(i for i in chosen if i.is_archived), tuple(sorted(partitions))
+        return IncrementalRange(times, after, until, touched, None, share=_share(bodies), archived=of_archive)
     # A later write must not hide what the range wrote: the files are those of its end.
     as_of = max(i.time for i in commits if time_in_range(state, i) <= until)
     later = tuple(i for i in commits if i.time <= as_of and time_in_range(state, i) > until)

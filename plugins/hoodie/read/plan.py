@@ -108,7 +108,7 @@ def plan_once(state: TableState, query: Query) -> ReadPlan:
     commit_range = incremental_range(state, query.kind)
     rows = commit_range.rows()
     narrowed = replace(query, partitions=_in_both(commit_range.partitions, query.partitions))
-    plan = _plan(state, narrowed, commit_range.as_of, options, rows, commit_range.later)
+    plan = _plan(state, narrowed, commit_range.as_of, options, rows, commit_range.later, commit_range.archived)
     return replace(plan, written=commit_range) if query.filter is None else plan
 
 
@@ -129,8 +129,10 @@ def _plan(
     options: Options,
     rows: pc.Expression | None = None,
     later: Collection[Instant] = (),
+    archived: Sequence[Instant] = (),
 ) -> ReadPlan:
-    """`rows` is a filter in addition to the query's. The commits `later` are not read."""
+    """`rows` is a filter in addition to the query's. The commits `later` are not read. Files of these
+    `archived` commits must be there, too."""
     now, state = state, state.before(later)
     schema_state, at = (now, None) if query.current_columns else (state, as_of)
     schema = _schema(schema_state, at)
@@ -140,7 +142,11 @@ def _plan(
     pruning = pruning_of(state.properties, columns, filter)
     view = TableView(state, query.partitions, pruning.partitions, as_of)
     check_not_cleaned(view)
-    slices = view.latest() if options[CHECK_FILES] else view.slices
+    if options[CHECK_FILES]:
+        view.check()
+        if archived:
+            view.check_archived(archived)
+    slices = view.slices
     if isinstance(query.kind, Snapshot) and query.kind.read_optimized:
         slices = [replace(file_slice, log_files=()) for file_slice in slices]
     rules = merge_rules(state.properties) if any(s.log_files for s in slices) else MergeRules((), ())

@@ -75,7 +75,14 @@ def check_files(
     every log that came after it; but for groups that were replaced. Raises TimeTravelError for a file that a clean has taken, or
     is about to take, from a slice of the past.
     """
-    absent = absent_files(state, slices, partitions, as_of)
+    refuse_absent(state, absent_files(state, slices, partitions, as_of), slices, as_of)
+    check_sizes(state, short_files(state, slices, partitions, as_of))
+
+
+def refuse_absent(
+    state: TableState, absent: Sequence[ExpectedFile], slices: Iterable[FileSlice], as_of: Time | None
+) -> None:
+    """Raises what `check_files` raises for files that should be in one of the slices and are not."""
     refuse_external(state, absent)
     missing = [file for file in absent if state.storage.info(file.path) is None]
     if missing:
@@ -84,7 +91,6 @@ def check_files(
     unseen = next((file for file in absent if file.partition not in current_partitions), None)
     if unseen is not None:
         raise _unseen(state, unseen)
-    check_sizes(state, short_files(state, slices, partitions, as_of))
 
 
 def refuse_unmarked(state: TableState, unmarked: Sequence[PartitionFiles]) -> None:
@@ -148,7 +154,9 @@ def absent_files(
     as_of: Time | None = None,
 ) -> list[ExpectedFile]:
     """Files that should be in one of the slices and are not (see `check_files`), be they on the storage or not."""
-    absent = _absent(state, slices, partitions, as_of)
+    commits = state.timeline.commits
+    written = zip(commits, written_files(state, commits, partitions), strict=True)
+    absent = absent_of(state, slices, written, partitions, as_of)
     replaced = replaced_groups(state, as_of) if absent else {}
     return [file for file in absent if file.group not in replaced]
 
@@ -270,10 +278,14 @@ class _Present:
     begins: dict[str, Time] = field(default_factory=dict)  # file id -> time of the base file
 
 
-def _absent(
-    state: TableState, slices: Iterable[FileSlice], partitions: Collection[str] | None, as_of: Time | None
+def absent_of(
+    state: TableState,
+    slices: Iterable[FileSlice],
+    commits: Iterable[tuple[Instant, Written]],
+    partitions: Collection[str] | None = None,
+    as_of: Time | None = None,
 ) -> list[ExpectedFile]:
-    """Files that the slices lack: of each group the newest base file, and the logs of its slice."""
+    """Files of these commits that the slices lack: of each group the newest base file, and the logs of its slice."""
     present: defaultdict[str, _Present] = defaultdict(_Present)
     for file_slice in slices:
         files_here = present[file_slice.partition]
@@ -284,8 +296,7 @@ def _absent(
     bases: dict[GroupId, ExpectedFile] = {}
     later: dict[GroupId, Time] = {}  # begin of the first slice after `as_of`
     logs: list[ExpectedFile] = []
-    commits = state.timeline.commits
-    for instant, written in zip(commits, written_files(state, commits, partitions), strict=True):
+    for instant, written in commits:
         time = instant.time
         for partition in written if partitions is None else [name for name in partitions if name in written]:
             files_here = present[partition]
@@ -334,17 +345,19 @@ def _missing(state: TableState, missing: list[ExpectedFile], as_of: Time | None)
             found=f"clean {clean.time} removes {first.path}{more}, which was current then",
             fix="ask for a later time, or retain more commits (hoodie.clean.commits.retained)",
         )
+    doctor = "" if first.instant.is_archived else ", or run `hudi-services doctor`, which names the ways without one"
     return MissingFileError(
         f"A {'log' if first.is_log else 'base'} file of table {state.storage.base_path} is missing",
         found=f"{first.path}{more}, which {state.where(first.instant)} wrote",
-        fix="restore it from a backup, or run `hudi-services doctor`, which names the ways without one. Nothing was changed, and "
-        "the table before that commit can still be read (as_of)",
+        fix=f"restore it from a backup{doctor}. Nothing was changed, and the table before that commit can still be read (as_of)",
     )
 
 
 def _cleaned_by(state: TableState, file: ExpectedFile) -> Instant | None:
     """The clean that removed the file, or is about to."""
-    for instant in state.timeline:
+    archived: Sequence[Instant] = state.archive.instants(file.instant.time) if file.instant.is_archived else ()
+    instants: Sequence[Instant] = (*archived, *state.timeline)
+    for instant in instants:
         if instant.action is not Action.CLEAN:
             continue
         if instant.is_completed:

@@ -9,6 +9,7 @@ from hoodie.cache import cached_property
 from hoodie.model.files import FileGroup, FileSlice, GroupId
 from hoodie.model.time import Time
 from hoodie.timeline import Instant
+from hoodie.view.archive_files import check_archived
 from hoodie.view.files import Choice, ChosenFiles, PartitionFiles
 from hoodie.view.missing_files import check_files, chosen_partitions, refuse_unmarked
 from hoodie.view.pending_groups import PendingGroups
@@ -78,11 +79,23 @@ class TableView:
         """Raises MissingFileError, or TimeTravelError, when a file that should be in a slice is not, and CorruptFileError when
         one was cut short (see `check_files`).
 
-        Only of the named `partitions`, which were looked at; None: of all of them, and of those that are not found.
+        Only of the named `partitions`, which were looked at; None: of all of them, and of those that are not found. Files of
+        archived commits count if `as_of` is before the active timeline (see `check_archived`).
         """
         check_files(self.state, self.slices, self._expected() if partitions is None else partitions, self.as_of)
         if partitions is None:
             refuse_unmarked(self.state, self._chosen_files.unmarked)
+            if self.as_of is not None and not self.state.timeline.covers(self.as_of):
+                self.check_archived()
+
+    def check_archived(self, commits: Sequence[Instant] | None = None) -> None:
+        """Raises what `check` raises, for files of these archived commits (see `check_archived`)."""
+        check_archived(self.state, self.slices, self._chosen, self.as_of, commits)
+
+    def _chosen(self, partitions: Collection[str]) -> Sequence[str]:
+        """Those of the partitions that are looked at."""
+        named = partitions if self.partitions is None else set(self.partitions).intersection(partitions)
+        return sorted(named) if self.choice is None else self.choice.partitions(sorted(named))
 
     def _expected(self) -> Sequence[str] | None:
         """The partitions in which files should be; None: in all."""

@@ -24,7 +24,7 @@ from hoodie.view.missing_files import ExpectedFile, absent_files, archived_parti
 from hoodie.view.rollback_files import rolled_back_files
 from hoodie.view.timeline_check import is_written_name
 
-_COPY = f"restore it from a copy of the table; a table with a savepoint can be restored to it ({RESTORE})"
+COPY = f"restore it from a copy of the table; a table with a savepoint can be restored to it ({RESTORE})"
 _BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
 
 
@@ -34,7 +34,7 @@ def missing(facts: Facts) -> Iterator[Finding]:
     absent = absent_files(facts.state, facts.slices)
     refuse_external(facts.state, absent)
     lost = [file for file in absent if file.path not in facts.sizes]
-    result = {file.path: _of_commit(file, file_remedy.remedy(facts, lost)) for file in lost}
+    result = {file.path: of_commit(file, file_remedy.remedy(facts, lost)) for file in lost}
     planned = {plan: [path for path in paths if path not in facts.sizes] for plan, paths in facts.plans.items()}
     undone = rolled_back_files(facts.state) if any(planned.values()) else frozenset[str]()
     for plan, paths in planned.items():
@@ -50,11 +50,12 @@ def missing(facts: Facts) -> Iterator[Finding]:
     return (finding for path, finding in result.items() if path not in facts.sizes)
 
 
-def _of_commit(file: ExpectedFile, remedy: str) -> Finding:
+def of_commit(file: ExpectedFile, remedy: str) -> Finding:
+    """The finding of a file of a commit that is gone."""
     return _missing(file.path, file.instant.time, f"{file.instant.action} {file.instant.time} wrote", remedy)
 
 
-def _missing(path: str, time: Time, why: str, remedy: str = _COPY) -> Finding:
+def _missing(path: str, time: Time, why: str, remedy: str = COPY) -> Finding:
     return catalogue.MISSING_FILE.finding(f"a file is missing that {why}", remedy, path=path, instant=time)
 
 
@@ -65,7 +66,7 @@ def sizes(facts: Facts) -> Iterator[Finding]:
         yield cut_short(file, size, "reads, and writes to its file group, fail", remedy)
 
 
-def cut_short(file: ExpectedFile, size: int, effect: str, remedy: str = _COPY) -> Finding:
+def cut_short(file: ExpectedFile, size: int, effect: str, remedy: str = COPY) -> Finding:
     """The finding of a file that has `size` bytes, fewer than its commit says, which has this effect."""
     return catalogue.FILE_SIZE.finding(
         f"a file was cut short: {effect}",
