@@ -61,7 +61,8 @@ class Kind:
         for at in range(0, len(begins), _ROWS):
             tails = windows[begins[at : at + _ROWS]]
             tails -= self.lowest  # a byte below it wraps around, so that it is far above it
-            result[at : at + _ROWS] = (tails <= self.span).all(axis=1)
+            inside = tails <= self.span
+            result[at : at + _ROWS] = True if inside.all() else inside.all(axis=1)  # for each row takes twice as long
         return result
 
 
@@ -107,10 +108,11 @@ def tails_of(texts: pa.Array) -> Tails:
     for _ in range(_KINDS):
         if not len(remaining) or left < 0:
             break
-        first = int(remaining[0])
-        kind = _kind(content[offsets[first] : offsets[first + 1]].tobytes())
+        middle = len(remaining) // 2  # the first ones may be of rare kinds, as numbers get more digits
+        row = int(remaining[middle])
+        kind = _kind(content[offsets[row] : offsets[row + 1]].tobytes())
         if kind is None:
-            remaining = remaining[1:]
+            remaining = np.delete(remaining, middle)
             continue
         begins = offsets[remaining + 1] - kind.size
         same = sizes[remaining] > kind.size

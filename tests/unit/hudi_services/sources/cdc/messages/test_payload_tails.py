@@ -256,5 +256,15 @@ def test_tails_with_other_digits_are_of_one_kind() -> None:
         )
     ]
     tails = tails_of(pa.array(texts))
-    assert tails.numbers.tolist() == [0, 0, -1, 1, 2, 3, 4]
-    assert [kind.payload["op"] for kind in tails.kinds] == ["c", "u", "1", "2", "c"]
+    assert [tails.kinds[number].payload["op"] if number >= 0 else None for number in tails.numbers] == [
+        *("c", "c", None, "u", "1", "2", "c")
+    ]
+    assert tails.numbers[0] == tails.numbers[1]
+    assert len(tails.kinds) == 5
+
+
+def test_rare_kinds_ahead_do_not_hide_the_common_one() -> None:
+    text = b'{"after":{"a":1},"source":{"file":"%s","pos":%d},"op":"c"}}'
+    rare = [text % (b"x" * number, 1) for number in range(40)]
+    tails = tails_of(pa.array([*rare, *(text % (b"binlog", 100 + number) for number in range(200))]))
+    assert tails.certain[len(rare) :].all()
