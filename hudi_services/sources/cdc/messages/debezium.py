@@ -114,9 +114,10 @@ class _Decoding:
             self.outcome.reject(parsed_envelope.places, str(error))
             return
         kind = envelope.raw(source=self.settings.table is not None)
-        texts, places = parsed_envelope.texts, parsed_envelope.places
-        objects, left = read_heads(kind, texts, places, tails_of(texts))
-        rest = JsonObjects(kind, self.outcome.errors).read(texts.filter(pa.array(left)), places[left])
+        values, begin, places = parsed_envelope.values, parsed_envelope.begin, parsed_envelope.places
+        objects, left = read_heads(kind, values, places, tails_of(values, begin), begin)
+        texts = parsed_envelope.texts_of(values.filter(pa.array(left)))
+        rest = JsonObjects(kind, self.outcome.errors).read(texts, places[left])
         for numbers, payloads in (*objects, *rest):
             self._assembly.add(numbers, payloads, envelope)
 

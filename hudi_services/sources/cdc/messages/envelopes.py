@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -27,12 +28,25 @@ _END = re.compile(r"\s*\}\s*")
 class Envelope:
     """Texts with one schema, which is None for those without an envelope.
 
-    `texts` begin with the payload and end with the brace of the object around it. `places` are the row numbers of their messages.
+    Each is a value from `begin` on. `places` are the row numbers of their messages.
     """
 
     schema: bytes | None
     places: np.ndarray
-    texts: pa.Array
+    values: pa.Array
+    begin: int = 0
+
+    @cached_property
+    def texts(self) -> pa.Array:
+        """Texts that begin with the payload and end with the brace of the object around it."""
+        return self.texts_of(self.values)
+
+    def texts_of(self, values: pa.Array) -> pa.Array:
+        """Return the texts of some of the values."""
+        if not self.begin or not len(values):
+            return values
+        longest = pc.max(pc.binary_length(values)).as_py()  # without an end Arrow 26 asks for negative memory
+        return pc.binary_slice(values, self.begin, longest)
 
 
 def envelopes(values: pa.Array, places: np.ndarray, errors: dict[int, str]) -> Iterator[Envelope]:
@@ -43,8 +57,8 @@ def envelopes(values: pa.Array, places: np.ndarray, errors: dict[int, str]) -> I
     wrapped = _are_wrapped(values)
     bare = ~wrapped
     if bare.any():
-        texts = pc.binary_join_element_wise(values.filter(pa.array(bare)), b"}", b"")
-        yield Envelope(None, places[bare], texts)
+        chosen = values if bare.all() else values.filter(pa.array(bare))
+        yield Envelope(None, places[bare], pc.binary_join_element_wise(chosen, b"}", b""))
     closed = pc.ends_with(values, b"}").to_numpy(zero_copy_only=False)
     remaining = np.flatnonzero(wrapped)
     while len(remaining):
@@ -61,9 +75,7 @@ def envelopes(values: pa.Array, places: np.ndarray, errors: dict[int, str]) -> I
             continue
         chosen = values.take(pa.array(remaining)) if len(remaining) < len(values) else values
         same = pc.starts_with(chosen, first[:begin]).to_numpy(zero_copy_only=False) & closed[remaining]
-        longest = pc.max(pc.binary_length(chosen)).as_py()  # without an end Arrow 26 asks for negative memory
-        texts = pc.binary_slice(chosen if same.all() else chosen.filter(pa.array(same)), begin, longest)
-        yield Envelope(schema, places[remaining[same]], texts)
+        yield Envelope(schema, places[remaining[same]], chosen if same.all() else chosen.filter(pa.array(same)), begin)
         remaining = remaining[~same]
 
 

@@ -43,6 +43,7 @@ class JsonObjects:
         lenient: bool = False,
         rows: Sequence[str] | None = None,
         unknown: str = "infer",
+        end: bytes = b"",
     ) -> None:
         """`lenient`: columns of text take numbers, true, false, objects and arrays as they are written.
 
@@ -51,12 +52,15 @@ class JsonObjects:
 
         `unknown` is what Arrow does with members that the type lacks: `infer` refuses a name that is twice in one of them,
         `ignore` may overlook it, for texts that are read again. `error` refuses the members.
+
+        `end` is put behind each text.
         """
         self._kind = kind
         self._errors = errors
         self._lenient = lenient
         self._rows = rows
         self._unknown = unknown
+        self._end = end
         self._slow = _has(pa.types.is_map, kind)
         self._decimals = _has(pa.types.is_decimal, kind)
 
@@ -84,7 +88,7 @@ class JsonObjects:
         if self._slow:
             raise ValueError("maps")
         chosen = texts.slice(rows[0], len(rows))  # rows are neighbours
-        wrapped = pc.binary_join_element_wise(pa.scalar(b'{"m":'), chosen, pa.scalar(b"\n"), pa.scalar(b""))
+        wrapped = pc.binary_join_element_wise(pa.scalar(b'{"m":'), chosen, pa.scalar(self._end + b"\n"), pa.scalar(b""))
         wrapped.cast(pa.string())  # raises for what is no UTF-8
         if _may_be_deep(chosen):
             raise ValueError("deep values")
@@ -123,7 +127,7 @@ class JsonObjects:
             try:
                 if is_deep(text):
                     raise FaultError(f"values are nested more than {_LEVELS} levels deep")
-                value = parsed(b'{"m":' + text).get(_MEMBER)
+                value = parsed(b'{"m":' + text + self._end).get(_MEMBER)
                 self._check_rows(value)
                 values.append(value_of(value, self._kind, "", lenient=self._lenient))
                 row_numbers.append(row)

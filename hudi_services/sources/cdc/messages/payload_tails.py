@@ -99,18 +99,18 @@ class Tails:
         return pa.array([kind.payload for kind in self.kinds], _PAYLOAD)
 
 
-def tails_of(texts: pa.Array) -> Tails:
-    """Return the tails of texts as `JsonObjects.read` takes them."""
-    offsets, content = content_of(texts)
-    sizes = np.diff(offsets)
-    tails = Tails(np.full(len(texts), _NONE), [])
-    remaining, left = np.arange(len(texts)), _COPIES * len(texts)
+def tails_of(values: pa.Array, begin: int = 0) -> Tails:
+    """Return the tails of texts as `JsonObjects.read` takes them, each a value from `begin` on: all are at least as long."""
+    offsets, content = content_of(values)
+    sizes = np.diff(offsets) - begin
+    tails = Tails(np.full(len(values), _NONE), [])
+    remaining, left = np.arange(len(values)), _COPIES * len(values)
     for _ in range(_KINDS):
         if not len(remaining) or left < 0:
             break
         middle = len(remaining) // 2  # the first ones may be of rare kinds, as numbers get more digits
         row = int(remaining[middle])
-        kind = _kind(content[offsets[row] : offsets[row + 1]].tobytes())
+        kind = _kind(content[offsets[row] + begin : offsets[row + 1]].tobytes())
         if kind is None:
             remaining = np.delete(remaining, middle)
             continue
@@ -180,20 +180,24 @@ def _digits(tail: bytes) -> tuple[np.ndarray, list[int]]:
 
 
 def read_heads(
-    kind: pa.StructType, texts: pa.Array, places: np.ndarray, tails: Tails
+    kind: pa.StructType, values: pa.Array, places: np.ndarray, tails: Tails, begin: int = 0
 ) -> tuple[list[tuple[np.ndarray, pa.StructArray]], np.ndarray]:
-    """Return payloads of a type with the numbers of their texts, and true for the texts that are not among them."""
+    """Return payloads of a type with the numbers of their texts, and true for the texts that are not among them.
+
+    Each text is a value from `begin` on.
+    """
     certain = tails.certain
     rows = np.flatnonzero(certain)
     if not len(rows):
         return [], ~certain
-    offsets, content = content_of(texts)
-    heads = pieces(content, offsets[rows], offsets[rows + 1] + 1 - tails.sizes[tails.numbers[rows]])
-    heads = pc.binary_join_element_wise(heads.cast(pa.binary()), b"}}", b"")
+    offsets, content = content_of(values)
+    heads = pieces(content, offsets[rows] + begin, offsets[rows + 1] + 1 - tails.sizes[tails.numbers[rows]])
     images = pa.struct([kind.field(name) for name in ("before", "after")])
-    left = np.ones(len(texts), bool)
+    left = np.ones(len(values), bool)
     objects = []
-    for read, structs in JsonObjects(images, {}, unknown="error").read_certain(heads, rows):
+    for read, structs in JsonObjects(images, {}, unknown="error", end=b"}}").read_certain(
+        heads.cast(pa.binary()), rows
+    ):
         constants = tails.payloads.take(pa.array(tails.numbers[read]))
         parts = {name: pc.struct_field(constants, name) for name in ("op", "source")}
         parts |= {name: pc.struct_field(structs, name) for name in ("before", "after")}

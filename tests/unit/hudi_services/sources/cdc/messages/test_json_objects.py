@@ -158,3 +158,14 @@ def test_one_wrong_text_among_many_costs_little():
 def test_a_member_that_the_type_lacks_is_refused_beside_good_texts_alone(text):
     found, errors = read(['{"i":1,"unknown":null}'] * 300 + [text])
     assert (len(found), [*errors]) == (300, [300])
+
+
+def test_an_end_is_put_behind_each_text():
+    errors = {}
+    reader = JsonObjects(pa.struct([("a", pa.int32())]), errors, end=b"}}")
+    parts = list(reader.read(pa.array([b'{"a":1', b'{"a":"x"', b'{"a":3'], pa.binary()), np.arange(3)))
+    assert {int(n): row for numbers, rows in parts for n, row in zip(numbers, rows.to_pylist(), strict=True)} == {
+        0: {"a": 1},
+        2: {"a": 3},
+    }
+    assert [*errors] == [1]

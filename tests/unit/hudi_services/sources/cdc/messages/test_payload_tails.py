@@ -127,8 +127,8 @@ def text_of(payload: dict, edit: tuple | None) -> bytes:
     return text[:place] + more + text[place + without :]
 
 
-def no_tails(texts: pa.Array) -> Tails:
-    return Tails(np.full(len(texts), -1), [])
+def no_tails(values: pa.Array, begin: int = 0) -> Tails:
+    return Tails(np.full(len(values), -1), [])
 
 
 def in_python(*_: object) -> None:
