@@ -16,18 +16,23 @@ from hoodie.schema import values_of
 
 _KEY = re.compile(
     r"(^|_| |-)(?i:id|uuid|guid|key|no|nr|num|number|code)$|[a-z0-9](Id|ID|Uuid|UUID|Guid|Key|No|Nr|Number|Code)$"
+    r"|(?i:nummer|kennung)$|[a-z]nr$"
 )
 _POSITION = re.compile(
     r"(^|_| |-)(?i:line|seq|sequence|pos|position|item|row|index|idx|part)$|[a-z0-9](Line|Seq|Sequence|Position|Index)$"
 )
 _BEST_KEY = re.compile(r"^(id|uuid|guid|key|pk)$", re.IGNORECASE)
 _VERSION = re.compile(r"updated|modified|changed|last_?change|version|revision", re.IGNORECASE)
-_MEASURE = re.compile(
-    r"(^|_| |-)(?i:at|on|ts|time|timestamp|date|day|epoch|amount|price|cost|fee|fare|total|sum|count|quantity|qty|value|size|"
-    r"length|weight|duration|score|rate|version|revision)$|[a-z0-9](At|Time|Timestamp|Date|Amount|Price|Total|Count)$"
+_TIME = re.compile(
+    r"(^|_| |-)(?i:at|on|ts|time|timestamp|date|day|epoch|version|revision|datum|zeit)$|[a-z0-9](At|Time|Timestamp|Date)$"
+)
+_AMOUNT = re.compile(
+    r"(^|_| |-)(?i:amount|price|cost|costs|fee|fare|tax|discount|balance|revenue|salary|total|sum|count|quantity|qty|value|size|"
+    r"length|weight|duration|score|rate)$|[a-z0-9](Amount|Price|Total|Count)$|(?i:betrag|preis|summe|menge|anzahl|kosten|umsatz)$"
 )
 _PLACES = 8  # columns that are tried together as a key
 _TOGETHER = (2, 3)
+_NEAR = 0.9  # of the rows that a key nearly fits have one of their own
 _AT_MOST = 4  # columns whose names or types all say that they identify a row
 _ENOUGH = 20  # different rows: in fewer, columns without such a name are unique by chance
 _NONE = (
@@ -57,9 +62,11 @@ def choose_key(rows: pa.Table, distinct: int, ordering: str | None) -> KeyChoice
     every = [name for name in _ranked(rows, refused=True) if name != version]
     ranked = [name for name in every if _may_be_key(rows.schema.field(name).type)]
     named = [name for name in every if _is_named(name)]
+    near = _near(rows, distinct, [name for name in named if name in ranked])
     unique = [name for name in every if _groups(rows, (name,)) == distinct]
     unfit = next((name for name in unique if name in named), None)
-    # A time or measure that is unique in a sample of several devices is so by chance.
+    # A time that is unique in a sample of several devices is so by chance, and an amount always is.
+    ranked = [name for name in ranked if not _is_amount(name)]
     likely = [name for name in unique if name in ranked and not (named and _is_measure(rows, name))]
     alone = next((name for name in unique if name in named and name in ranked), None)
     if alone is not None:
@@ -67,7 +74,7 @@ def choose_key(rows: pa.Table, distinct: int, ordering: str | None) -> KeyChoice
     if unfit is not None:
         return KeyChoice((), _unfit(rows, (unfit,)))
     if likely and distinct >= _ENOUGH:
-        return _chosen((likely[0],), distinct, ordering)
+        return _chosen((likely[0],), distinct, ordering, near)
     if version is not None:
         for name in (name for name in named if name in ranked):
             if _groups(rows, (name, version)) == distinct:
@@ -75,11 +82,15 @@ def choose_key(rows: pa.Table, distinct: int, ordering: str | None) -> KeyChoice
                 return KeyChoice((name,), why)
     together = _unique_together(rows, distinct, ranked)
     if together is not None and (distinct >= _ENOUGH or all(_identifies(rows, name) for name in together)):
-        return _chosen(together, distinct, ordering)
+        return _chosen(together, distinct, ordering, near)
     if likely or together is not None:
         return KeyChoice((), _too_few(likely[:1] or together or (), distinct))
-    others = _unique_together(rows, distinct, every, at_least=1)
-    return KeyChoice((), _NONE.format(rows=_looked_at(distinct)) if others is None else _unfit(rows, others))
+    others = _unique_together(rows, distinct, [name for name in every if not _is_amount(name)], at_least=1)
+    if others is not None:
+        return KeyChoice((), _unfit(rows, others))
+    amounts = [name for name in unique if _is_amount(name)]
+    chance = f"{amounts[0]} is unique by chance, as an amount identifies no row" if amounts else None
+    return KeyChoice((), "; ".join(filter(None, (near, chance, _NONE.format(rows=_looked_at(distinct))))))
 
 
 def unique_columns(rows: pa.Table) -> tuple[str, ...]:
@@ -93,7 +104,18 @@ def moves(rows: pa.Table, key: Sequence[str], partition: str) -> bool:
     return _groups(rows, key) < _groups(rows, (*key, partition))
 
 
-def _chosen(names: tuple[str, ...], distinct: int, ordering: str | None) -> KeyChoice:
+def _near(rows: pa.Table, distinct: int, named: Sequence[str]) -> str | None:
+    """The column whose name says that it is the key, if nearly all rows have a value of their own, and how many have not."""
+    groups = {name: _groups(rows, (name,)) for name in named}
+    best = max(groups, key=lambda name: groups[name], default=None)
+    if best is None or not _NEAR * distinct <= groups[best] < distinct:
+        return None
+    return (
+        f"{best} nearly fits: {distinct - groups[best]:,} of {counted(distinct, 'row')} share the {best} of another row"
+    )
+
+
+def _chosen(names: tuple[str, ...], distinct: int, ordering: str | None, near: str | None = None) -> KeyChoice:
     """A key of columns that are unique, with what to know of it: nothing of one column whose name says that it is the key."""
     events = [name for name in names if _is_named(name)]
     unique = f"unique in {_looked_at(distinct)}"
@@ -101,7 +123,7 @@ def _chosen(names: tuple[str, ...], distinct: int, ordering: str | None) -> KeyC
         note = f"each {ordering} is a row of its own; [{', '.join(events)}] alone keeps only the newest row of each"
         return KeyChoice(names, note)
     if distinct < 2 or not all(_is_named(name) or _POSITION.search(_last(name)) for name in names):
-        return KeyChoice(names, f"{unique}, by chance")
+        return KeyChoice(names, f"{unique}, by chance; {near}" if near else f"{unique}, by chance")
     is_sure = events == list(names) and not any("." in name for name in names)
     return KeyChoice(names, None if is_sure and len(names) == 1 else unique, is_sure and len(names) < _AT_MOST)
 
@@ -142,8 +164,13 @@ def _ranked(rows: pa.Table, *, refused: bool) -> list[str]:
 
 
 def _is_measure(rows: pa.Table, name: str) -> bool:
-    """True for a time or measure, by its type or its name."""
-    return pa.types.is_temporal(rows.schema.field(name).type) or bool(_MEASURE.search(_last(name)))
+    """True for a time or an amount, by its type or its name."""
+    return pa.types.is_temporal(rows.schema.field(name).type) or bool(_TIME.search(_last(name))) or _is_amount(name)
+
+
+def _is_amount(name: str) -> bool:
+    """True for money and other measures, by the name."""
+    return bool(_AMOUNT.search(_last(name)))
 
 
 def _is_time(rows: pa.Table, name: str) -> bool:

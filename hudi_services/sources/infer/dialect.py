@@ -16,6 +16,7 @@ from typing import Any
 
 import duckdb
 
+from hoodie.display import counted
 from hudi_services.sources.database_pool import DatabasePool
 from hudi_services.sources.infer.json_days import paths_of_days
 from hudi_services.sources.infer.names import usable_name
@@ -42,7 +43,7 @@ def csv_dialect(heads: Sequence[Path], known: str | None = None) -> Dialect:
     """The dialect of the first file that has lines. Numbers are looked for in all files. `known` is the delimiter if the endings
     of the files say so."""
     dialect = Dialect()
-    texts = [text for text in (_text(path, dialect) for path in heads) if text.strip()]
+    texts = _texts(heads, dialect)
     if not texts:
         return dialect
     sniffed = _sniffed(texts[0], known)
@@ -139,7 +140,7 @@ def _begins_with_a_row(files: Sequence[list[list[str]]]) -> bool:
 def json_dialect(heads: Sequence[Path]) -> Dialect:
     """Lines, or one array a file."""
     dialect = Dialect()
-    texts = [text for text in (_text(path, dialect) for path in heads) if text.strip()]
+    texts = _texts(heads, dialect)
     if texts and all(text.lstrip().startswith("[") for text in texts):
         dialect.options["layout"] = "array"
     rows = [
@@ -159,18 +160,38 @@ def _objects(text: str, *, in_array: bool) -> list[Any]:
     return result
 
 
-def _text(path: Path, dialect: Dialect) -> str:
-    """The text of a file. An encoding other than UTF-8 is noted in `found`."""
-    raw = path.read_bytes()
+def _texts(heads: Sequence[Path], dialect: Dialect) -> list[str]:
+    """The texts of files in the encoding of most of them. One other than UTF-8 is an option. Files of another encoding are left
+    to the ingestion, which says what is wrong with them."""
+    raws = [raw for raw in (path.read_bytes() for path in heads) if raw.strip()]
+    by_encoding: dict[str, list[bytes]] = {"ascii": [], "utf-8": [], "utf-16": [], "cp1252": []}
+    for raw in raws:
+        by_encoding[_encoding(raw)].append(raw)
+    plain = by_encoding.pop("ascii")
+    chosen = max(by_encoding, key=lambda name: len(by_encoding[name]))  # the first of several
+    if chosen == "utf-16" and len(by_encoding[chosen]) <= len(raws) - len(by_encoding[chosen]):
+        chosen = max(("utf-8", "cp1252"), key=lambda name: len(by_encoding[name]))
+    if chosen != "utf-8":
+        dialect.options["encoding"] = chosen
+    if chosen == "cp1252":
+        others = f". {counted(len(by_encoding['utf-8']), 'file')} in UTF-8 would be read wrongly" * bool(
+            by_encoding["utf-8"]
+        )
+        dialect.unsure["encoding"] = f"it is no UTF-8; cp1252 is the most usual of the others{others}"
+    codec = "utf-8-sig" if chosen == "utf-8" else chosen
+    readable = {*map(id, by_encoding[chosen]), *(map(id, plain) if chosen != "utf-16" else ())}
+    texts = [raw.decode(codec, errors="replace") for raw in raws if id(raw) in readable]
+    return [text for text in texts if text.strip()]
+
+
+def _encoding(raw: bytes) -> str:
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        dialect.options["encoding"] = "utf-16"
-        return raw.decode("utf-16", errors="replace")
+        return "utf-16"
     try:
-        return raw.decode("utf-8-sig")
+        raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        dialect.options["encoding"] = "cp1252"
-        dialect.unsure["encoding"] = "it is no UTF-8; cp1252 is the most usual of the others"
-        return raw.decode("cp1252", errors="replace")
+        return "cp1252"
+    return "ascii" if raw.isascii() else "utf-8"
 
 
 def _sniffed(text: str, known: str | None) -> dict[str, Any]:

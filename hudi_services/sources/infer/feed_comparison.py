@@ -1,8 +1,9 @@
-"""Files of a sample that have other columns than most: they are of another feed. Pure."""
+"""Files of a sample that have other columns than most, or write the names of the same columns in another way. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
 from hoodie.errors import SourceError
 
@@ -26,6 +27,25 @@ def strangers(columns: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
             group[1].append(path)
     most = max((paths for _, paths in groups), key=len, default=[])
     return {path: list(columns[path]) for path in columns if path not in most}
+
+
+def blanks_around(columns: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The files in which names differ from those of more files by blanks around them, and these names. No entry loads both: they
+    would be two columns of one name."""
+    forms: dict[str, Counter[str]] = {}
+    for names in columns.values():
+        for name in names:
+            forms.setdefault(name.strip(), Counter()).update([name])
+    usual = {bare: max(of_name, key=lambda name: (of_name[name], name == bare)) for bare, of_name in forms.items()}
+    result = {}
+    for path, names in columns.items():
+        twins = Counter(name.strip() for name in names)
+        others = [name for name in names if name != usual[name.strip()] and twins[name.strip()] == 1]
+        if others:
+            known = ", ".join(repr(usual[name.strip()]) for name in others[:_SHOWN])
+            shown = ", ".join(map(repr, others[:_SHOWN]))
+            result[path] = f"the names {shown} differ by blanks from {known} of other files; deliver one form"
+    return result
 
 
 def check_one_feed(pattern: str, columns: Mapping[str, Collection[str]]) -> None:

@@ -25,7 +25,7 @@ from hudi_services.entry.feed.model import Csv, Feed
 from hudi_services.sources.infer.columns import roles_of
 from hudi_services.sources.infer.dialect import Dialect, csv_dialect, json_dialect
 from hudi_services.sources.infer.entry import Finding
-from hudi_services.sources.infer.feed_comparison import check_one_feed, strangers
+from hudi_services.sources.infer.feed_comparison import blanks_around, check_one_feed, strangers
 from hudi_services.sources.infer.json_days import with_days
 from hudi_services.sources.infer.majority_type import mostly_numbers, torn_columns
 from hudi_services.sources.infer.names import usable_names
@@ -56,6 +56,7 @@ def look_at(path: str, file_format: str | None, name: str | None) -> Finding:
         sample = take_sample(folder, pattern, file_format, copy)
         names = {path: _names(sample.selection, [head]) for path, head in sample.heads.items()}
         sample = sample.without(_without_header(sample.selection, names))
+        sample = sample.without(blanks_around({path: names[path] for path in sample.heads}))
         while True:
             _check_some(sample)
             dialect, renamed = _look(sample.selection, list(sample.heads.values()))

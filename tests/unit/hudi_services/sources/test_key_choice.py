@@ -92,7 +92,7 @@ def test_four_columns_that_say_so_come_before_a_number_with_a_fraction():
     columns |= {"till_no": [n // 6 % 3 for n in range(36)], "seq": [n // 2 % 3 for n in range(36)]}
     assert choice(**columns, day=days) == KeyChoice(("shop_no", "till_no", "seq", "day"), unique_in(36, by_chance=True))
     found = choice(**columns, kind=[n % 2 for n in range(36)])
-    assert (found.columns, "amount would be unique, but" in str(found.note)) == ((), True), (
+    assert (found.columns, "amount is unique by chance, as an" in str(found.note)) == ((), True), (
         "kind says nothing of the sort"
     )
 
@@ -109,3 +109,21 @@ def test_a_partition_that_changes_for_a_key():
     assert moves(rows, ("id",), "day")
     assert not moves(rows, ("id",), "city")
     assert not moves(rows, ("id", "day"), "day")
+
+
+def test_an_amount_is_no_key_and_the_key_that_nearly_fits_is_named():
+    ids = [*range(97), 1, 2, 3]
+    for name in ("amount", "betrag", "total_price"):
+        found = choice(order_no=ids, **{name: [*range(100)]})
+        assert found.columns == ()
+        assert str(found.note).startswith(
+            f"order_no nearly fits: 3 of 100 rows share the order_no of another row; {name} is unique by chance, as an amount "
+        )
+    found = choice(Bestellnummer=ids, day=[date(2026, 1, 1 + n // 50) for n in range(100)])
+    assert found.columns == ("Bestellnummer", "day")
+    assert str(found.note).endswith(
+        ", by chance; Bestellnummer nearly fits: 3 of 100 rows share the Bestellnummer of another row"
+    )
+    assert "nearly" not in str(choice(order_no=[n % 89 for n in range(100)], amount=[*range(100)]).note), (
+        "too far from it"
+    )

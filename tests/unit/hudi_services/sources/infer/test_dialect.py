@@ -66,3 +66,36 @@ def test_made_names_are_those_that_a_table_may_have(tmp_path):
     finding = look_at(str(tmp_path), None, None)
     assert finding.rows == 40
     assert "header: [id, column_2, Name, Name_2, Price_EUR, hoodie_key]" in entry_text(finding)
+
+
+def _feed(tmp_path, encodings, value="x"):
+    for number, encoding in enumerate(encodings):
+        rows = "".join(f"{number * 30 + n},{value}{n}\n" for n in range(30))
+        (tmp_path / f"{number}.csv").write_text(f"id,v\n{rows}", encoding=encoding)
+    finding = look_at(str(tmp_path), None, None)
+    return finding, entry_text(finding)
+
+
+def test_one_file_in_utf_16_does_not_decide_for_the_others(tmp_path):
+    finding, text = _feed(tmp_path, ["utf-8", "utf-8", "utf-16"])
+    assert (finding.rows, "  encoding:" in text) == (60, False)
+    assert "Cannot be read, and was left out: 2.csv (text in UTF-16; declare `encoding: utf-16`, or convert" in text
+
+
+def test_most_files_in_utf_16_decide(tmp_path):
+    finding, text = _feed(tmp_path, ["utf-16", "utf-8", "utf-16"])
+    assert (finding.rows, "encoding: utf-16" in text, list(finding.broken)) == (60, True, ["1.csv"])
+
+
+def test_one_file_of_another_encoding_does_not_garble_the_others(tmp_path):
+    finding, text = _feed(tmp_path, ["utf-8", "utf-8", "cp1252"], "ü")
+    assert (finding.rows, "  encoding:" in text) == (60, False)
+    assert "2.csv" in text
+
+
+def test_most_files_of_another_encoding_decide_and_the_rest_is_named(tmp_path):
+    _, text = _feed(tmp_path, ["utf-8", "cp1252", "cp1252"], "ü")
+    assert (
+        "encoding: cp1252  # it is no UTF-8; cp1252 is the most usual of the others. 1 file in UTF-8 would be read wrongly"
+        in text
+    )

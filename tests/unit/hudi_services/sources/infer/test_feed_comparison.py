@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoodie.errors import SourceError
-from hudi_services.sources.infer.feed_comparison import check_one_feed, others_text, strangers
+from hudi_services.sources.infer.feed_comparison import blanks_around, check_one_feed, others_text, strangers
 
 
 def test_a_feed_gains_and_loses_columns():
@@ -23,3 +23,14 @@ def test_files_with_other_columns_than_most():
         check_one_feed("*.csv", feeds)
     assert raised.value.found == "a has city, zip; b has id, v, w, …; c has id, v, w, …"
     assert others_text({str(n): ["x"] for n in range(5)}) == "0 has x; 1 has x; 2 has x … and 2 more"
+
+
+def test_names_with_blanks_around_them_in_some_files():
+    columns = {"a.csv": [" id ", "v"], "b.csv": ["id", "v"], "c.csv": ["id", "v"]}
+    assert blanks_around(columns) == {
+        "a.csv": "the names ' id ' differ by blanks from 'id' of other files; deliver one form"
+    }
+    assert list(blanks_around({"a.csv": [" id "], "b.csv": ["id"]})) == ["a.csv"], "the bare name is the usual one"
+    assert list(blanks_around({"a.csv": [" id "], "b.csv": [" id "], "c.csv": ["id"]})) == ["c.csv"]
+    assert blanks_around({"a.csv": [" id "], "b.csv": [" id "]}) == {}, "a rename serves them"
+    assert blanks_around({"a.csv": ["id", "id "], "b.csv": ["id", "id "]}) == {}, "columns of one file"
