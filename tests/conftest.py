@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.matrix import DEEP
+from tests.support.rewriting import rewrite_share
 from tests.support.s3 import moto_server
 
 # How long an example takes says more of the machine than of the code. Each run takes the same examples, so that a verdict
@@ -39,10 +40,13 @@ if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Ten thousand tests are no garbage. A third of the time of their collection went into looking for some among them."""
     gc.disable()
     try:
+        if (of_xdist := getattr(session.config, "workerinput", None)) is not None:
+            folders = [Path(argument) for argument in session.config.args if Path(argument).is_dir()]
+            rewrite_share(session.config, folders, int(of_xdist["workerid"][2:]), of_xdist["workercount"])
         return (yield)
     finally:
         gc.enable()
