@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from hoodie.services.decision import Decision
 from hoodie.services.service import Service
 from hoodie.services.stages import Facts, Notes
 from hoodie.table import HoodieTable
+from hoodie.timeline import Action
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import ServiceResult
 from hudi_services.services.restore.feed_reload import Feeds, Reloads, reloads_of
@@ -74,6 +76,7 @@ class TakeBackTask:
             )
         elif files:
             message += f"; the next run of the feed loads {counted(len(files), 'file')} again: {_named(files)}"
+        message += _savepoints_text(table)
         return ServiceResult(
             self.service.name,
             message,
@@ -94,6 +97,18 @@ class TakeBackTask:
 def _times(plan: RollbackPlan | RestorePlan) -> frozenset[str]:
     """The instants that go."""
     return frozenset(plan.times) if isinstance(plan, RestorePlan) else frozenset([plan.instant])
+
+
+def _savepoints_text(table: HoodieTable) -> str:
+    """The savepoints that stay, with the command that deletes the newest one."""
+    saved = [instant.time for instant in table.timeline.completed(Action.SAVEPOINT)]
+    if not saved:
+        return ""
+    stay = (
+        f"savepoint {saved[-1]} stays" if len(saved) == 1 else f"{len(saved)} savepoints stay, the newest {saved[-1]}"
+    )
+    delete = f"savepoint delete --instant {saved[-1]} --target-base-path {shlex.quote(table.base_path)}"
+    return f"; {stay}. Cleans keep its files until `hudi-services {delete}`"
 
 
 def _named(files: Sequence[str]) -> str:

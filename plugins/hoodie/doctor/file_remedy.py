@@ -35,7 +35,9 @@ def _way_back(facts: Facts, lost: Sequence[ExpectedFile]) -> list[str]:
         return []
     return [
         "take the table back to before its commit: "
-        f"`hudi-services savepoint create --instant {before[-1]}`, `hudi-services restore --savepoint {before[-1]}`, {_LOAD}"
+        f"`hudi-services savepoint create --instant {before[-1]}`, `hudi-services restore --savepoint {before[-1]}`, {_LOAD}. "
+        f"Once the table is right, `hudi-services savepoint delete --instant {before[-1]}`, as the savepoint keeps its files "
+        "from cleans"
     ]
 
 

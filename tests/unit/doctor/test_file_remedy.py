@@ -47,7 +47,7 @@ def commands(table):
 
 
 def carry_out(command, file):
-    yes = ["--yes"] if command.startswith(("rollback", "restore")) else []
+    yes = ["--yes"] if command.startswith(("rollback", "restore", "savepoint delete")) else []
     assert main([*command.split(), "--table=orders", f"--registry={file}", *yes]) == 0
 
 
@@ -60,13 +60,14 @@ def test_each_way_brings_all_rows_back(tmp_path, kind, partition, way):
     lose(table, partition)
     *back, overwrite = commands(table)
     assert [command.split(" -")[0] for command in back] == (
-        ["savepoint create", "restore", "ingest"] if partition == "x" else ["rollback", "ingest"]
+        ["savepoint create", "restore", "ingest", "savepoint delete"] if partition == "x" else ["rollback", "ingest"]
     )
     assert f"hudi-services {back[0]} --table orders" == advised(file, "orders")["doctor"].fix
     for command in back if way == "back" else [overwrite]:
         carry_out(command, file)
     assert rows(HoodieTable.open(table.base_path)) == before
     assert HoodieTable.open(table.base_path).diagnose().severity is None
+    assert HoodieTable.open(table.base_path).savepoints() == []
 
 
 def test_files_of_two_commits_go_back_to_before_the_first(tmp_path):
@@ -75,7 +76,7 @@ def test_files_of_two_commits_go_back_to_before_the_first(tmp_path):
     lose(table, "x")
     lose(table, "y")
     *back, _ = commands(table)
-    assert [command.split(" -")[0] for command in back] == ["savepoint create", "restore", "ingest"]
+    assert [command.split(" -")[0] for command in back] == ["savepoint create", "restore", "ingest", "savepoint delete"]
     assert table.timeline.commits[0].time in back[0]
     for command in back:
         carry_out(command, file)

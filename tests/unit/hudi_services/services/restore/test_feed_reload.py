@@ -7,6 +7,7 @@ import json
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.timeline import Action
 from hudi_services.cli.program import main
 from hudi_services.services.restore import feed_reload as feeds
 
@@ -66,6 +67,9 @@ def test_a_rollback_names_the_files_and_the_next_run_loads_them(table, tmp_path,
     result = json.loads(capsys.readouterr().out)
     assert result["loads_again"] == [again]
     assert f"loads 1 file again: {again}" in result["message"]
+    saved = table.timeline.completed(Action.SAVEPOINT)[0].time
+    delete = f"savepoint delete --instant {saved} --target-base-path {table.base_path}"
+    assert f"; savepoint {saved} stays. Cleans keep its files until `hudi-services {delete}`" in result["message"]
     assert ids(table) == ["a", "b"]
     assert load(tmp_path) == 0
     assert ids(table) == ["a", "b", "c"]
