@@ -32,6 +32,7 @@ from hudi_services.sources.cdc.messages.debezium_changes import (
     shape_of,
     with_value,
 )
+from hudi_services.sources.cdc.messages.isolation import some
 from hudi_services.sources.cdc.messages.json_objects import JsonObjects
 from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
 from hudi_services.sources.cdc.messages.key_rows import KeyRows, written_type
@@ -114,8 +115,8 @@ class _Decoding:
             self.outcome.reject(parsed_envelope.places, str(error))
             return
         kind = envelope.raw(source=self.settings.table is not None)
-        values, begin, places = parsed_envelope.values, parsed_envelope.begin, parsed_envelope.places
-        objects, left = read_heads(kind, values, places, tails_of(values, begin), begin)
+        values, places = parsed_envelope.values, parsed_envelope.places
+        objects, left = read_heads(kind, values, places, tails_of(values, parsed_envelope.begin, parsed_envelope.end))
         texts = parsed_envelope.texts_of(values.filter(pa.array(left)))
         rest = JsonObjects(kind, self.outcome.errors).read(texts, places[left])
         for numbers, payloads in (*objects, *rest):
@@ -123,11 +124,12 @@ class _Decoding:
 
     def _bare(self, envelope: envelopes.Envelope) -> None:
         """Messages without a schema. Those that may have an operation are read at once."""
-        tails = tails_of(envelope.texts)
+        tails = tails_of(envelope.values, envelope.begin, envelope.end)
         if self.settings.table is not None:  # the columns of other tables would be taken for its
             tails = tails.of_table(self.settings.table)
         changes = tails.certain
-        changes[~changes] = self._are_changes(envelope.texts.filter(pa.array(~changes)), envelope.places[~changes])
+        others = envelope.texts_of(envelope.values.filter(pa.array(~changes)))
+        changes[~changes] = self._are_changes(others, envelope.places[~changes])
         if not changes.any():
             return
         rows = np.flatnonzero(changes)
@@ -138,10 +140,10 @@ class _Decoding:
             self.known,
             ValueFormat(settings.decimals, settings.timestamps, days=True),
             self.outcome.errors,
-            first=lambda kind, texts, places: read_heads(kind, texts, places, tails.at(rows)),
+            first=lambda kind, values, places: read_heads(kind, values, places, tails.at(rows)),
+            texts=envelope.texts_of,
         )
-        texts = envelope.texts if changes.all() else envelope.texts.take(pa.array(rows))
-        row, objects = reader.read(texts, envelope.places[rows])
+        row, objects = reader.read(some(envelope.values, rows), envelope.places[rows])
         for numbers, payloads in objects:
             self._assembly.add(numbers, payloads, Envelope(row, row))
 

@@ -28,13 +28,14 @@ _END = re.compile(r"\s*\}\s*")
 class Envelope:
     """Texts with one schema, which is None for those without an envelope.
 
-    Each is a value from `begin` on. `places` are the row numbers of their messages.
+    Each is a value from `begin` on, with `end` behind it. `places` are the row numbers of their messages.
     """
 
     schema: bytes | None
     places: np.ndarray
     values: pa.Array
     begin: int = 0
+    end: bytes = b""
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -43,10 +44,10 @@ class Envelope:
 
     def texts_of(self, values: pa.Array) -> pa.Array:
         """Return the texts of some of the values."""
-        if not self.begin or not len(values):
-            return values
-        longest = pc.max(pc.binary_length(values)).as_py()  # without an end Arrow 26 asks for negative memory
-        return pc.binary_slice(values, self.begin, longest)
+        if self.begin and len(values):
+            longest = pc.max(pc.binary_length(values)).as_py()  # without an end Arrow 26 asks for negative memory
+            values = pc.binary_slice(values, self.begin, longest)
+        return pc.binary_join_element_wise(values, self.end, b"") if self.end else values
 
 
 def envelopes(values: pa.Array, places: np.ndarray, errors: dict[int, str]) -> Iterator[Envelope]:
@@ -57,8 +58,7 @@ def envelopes(values: pa.Array, places: np.ndarray, errors: dict[int, str]) -> I
     wrapped = _are_wrapped(values)
     bare = ~wrapped
     if bare.any():
-        chosen = values if bare.all() else values.filter(pa.array(bare))
-        yield Envelope(None, places[bare], pc.binary_join_element_wise(chosen, b"}", b""))
+        yield Envelope(None, places[bare], values if bare.all() else values.filter(pa.array(bare)), end=b"}")
     closed = pc.ends_with(values, b"}").to_numpy(zero_copy_only=False)
     remaining = np.flatnonzero(wrapped)
     while len(remaining):

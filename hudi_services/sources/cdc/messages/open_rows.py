@@ -24,8 +24,8 @@ class OpenRows:
     """Reads objects that hold rows.
 
     `frame` gives the type of the objects with rows of a type, `members` are the names of the rows in them (none: the object is
-    the row). `lenient` is that of `JsonObjects`. `first` reads the texts that it can as objects of a type, and says which are
-    left.
+    the row). `lenient` is that of `JsonObjects`. `first` reads the values that it can as objects of a type, and says which are
+    left. `texts` makes texts of values.
     """
 
     frame: Callable[[pa.StructType], pa.StructType]
@@ -35,19 +35,21 @@ class OpenRows:
     errors: dict[int, str]
     lenient: bool = False
     first: Callable[[pa.StructType, pa.Array, np.ndarray], tuple[Objects, np.ndarray]] | None = None
+    texts: Callable[[pa.Array], pa.Array] = lambda values: values
 
-    def read(self, texts: pa.Array, places: np.ndarray) -> tuple[Row, list[tuple[np.ndarray, pa.StructArray]]]:
+    def read(self, values: pa.Array, places: np.ndarray) -> tuple[Row, list[tuple[np.ndarray, pa.StructArray]]]:
         """Return the row, and the objects with the places of their texts. Texts and places are those of `JsonObjects.read`."""
         if self.known is not None:
             row = plain_row(self.known, {}, self.writing)
             before = dict(self.errors)
-            objects, left = self.first(self.frame(row.raw), texts, places) if self.first is not None else ([], None)
-            rest, numbers = (texts, places) if left is None else (texts.filter(pa.array(left)), places[left])
+            objects, left = self.first(self.frame(row.raw), values, places) if self.first is not None else ([], None)
+            rest, numbers = (values, places) if left is None else (values.filter(pa.array(left)), places[left])
             try:
-                return row, [*objects, *self._objects(row, rest, numbers, self.members)]
+                return row, [*objects, *self._objects(row, self.texts(rest), numbers, self.members)]
             except UnknownColumnError:
                 self.errors.clear()
                 self.errors.update(before)
+        texts = self.texts(values)
         row = plain_row(self.known, types_of(self._guesses(texts)), self.writing)
         return row, self._objects(row, texts, places, None)
 

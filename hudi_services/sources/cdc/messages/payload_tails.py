@@ -7,7 +7,7 @@ both are JSON together. So Arrow reads only heads, which are half as long, and P
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,33 +54,40 @@ class Kind:
         """The places of two bytes that tails of other sizes, or with another operation, seldom have."""
         return 2, self.lowest.tobytes().rfind(_OP) + len(_OP)
 
-    def of(self, content: np.ndarray, begins: np.ndarray) -> np.ndarray:
-        """Return true for the places at which such a tail begins."""
-        windows = np.lib.stride_tricks.sliding_window_view(content, self.size)
+    def of(self, content: np.ndarray, begins: np.ndarray, without: int) -> np.ndarray:
+        """Return true for the places at which such a tail begins, `without` its last bytes."""
+        size = self.size - without
+        lowest, span = self.lowest[:size], self.span[:size]
+        windows = np.lib.stride_tricks.sliding_window_view(content, size)
         result = np.zeros(len(begins), bool)
         for at in range(0, len(begins), _ROWS):
             tails = windows[begins[at : at + _ROWS]]
-            tails -= self.lowest  # a byte below it wraps around, so that it is far above it
-            inside = tails <= self.span
+            tails -= lowest  # a byte below it wraps around, so that it is far above it
+            inside = tails <= span
             result[at : at + _ROWS] = True if inside.all() else inside.all(axis=1)  # for each row takes twice as long
         return result
 
 
 @dataclass(frozen=True)
 class Tails:
-    """The tails of texts. `numbers` has the place of each text's kind in `kinds`, -1 for a text to read as a whole."""
+    """The tails of texts. `numbers` has the place of each text's kind in `kinds`, -1 for a text to read as a whole.
+
+    A text is a value from `begin` on, with `end` behind it.
+    """
 
     numbers: np.ndarray
     kinds: list[Kind]
+    begin: int = 0
+    end: bytes = b""
 
     def at(self, rows: np.ndarray) -> Tails:
         """Return those of some texts."""
-        return Tails(self.numbers[rows], self.kinds)
+        return replace(self, numbers=self.numbers[rows])
 
     def of_table(self, table: str) -> Tails:
         """Return those of the table, as db.table or schema.table. Texts of others have to be read as a whole."""
         of_kind = np.append(of_table(self.payloads, table), False)  # the last one is that of _NONE
-        return Tails(np.where(of_kind[self.numbers], self.numbers, _NONE), self.kinds)
+        return replace(self, numbers=np.where(of_kind[self.numbers], self.numbers, _NONE))
 
     @property
     def certain(self) -> np.ndarray:
@@ -99,27 +106,30 @@ class Tails:
         return pa.array([kind.payload for kind in self.kinds], _PAYLOAD)
 
 
-def tails_of(values: pa.Array, begin: int = 0) -> Tails:
-    """Return the tails of texts as `JsonObjects.read` takes them, each a value from `begin` on: all are at least as long."""
+def tails_of(values: pa.Array, begin: int = 0, end: bytes = b"") -> Tails:
+    """Return the tails of texts as `JsonObjects.read` takes them: each is a value from `begin` on, with `end` behind it.
+
+    All values have at least `begin` bytes.
+    """
     offsets, content = content_of(values)
-    sizes = np.diff(offsets) - begin
-    tails = Tails(np.full(len(values), _NONE), [])
+    sizes = np.diff(offsets) - begin + len(end)
+    tails = Tails(np.full(len(values), _NONE), [], begin, end)
     remaining, left = np.arange(len(values)), _COPIES * len(values)
     for _ in range(_KINDS):
         if not len(remaining) or left < 0:
             break
         middle = len(remaining) // 2  # the first ones may be of rare kinds, as numbers get more digits
         row = int(remaining[middle])
-        kind = _kind(content[offsets[row] + begin : offsets[row + 1]].tobytes())
+        kind = _kind(content[offsets[row] + begin : offsets[row + 1]].tobytes() + end)
         if kind is None:
             remaining = np.delete(remaining, middle)
             continue
-        begins = offsets[remaining + 1] - kind.size
+        begins = offsets[remaining + 1] + len(end) - kind.size
         same = sizes[remaining] > kind.size
         for place in kind.probes:
             same &= content[begins + place] == kind.lowest[place]
         left -= int(same.sum())
-        same[same] = kind.of(content, begins[same])
+        same[same] = kind.of(content, begins[same], len(end))
         tails.numbers[remaining[same]] = len(tails.kinds)
         tails.kinds.append(kind)
         remaining = remaining[~same]
@@ -180,18 +190,16 @@ def _digits(tail: bytes) -> tuple[np.ndarray, list[int]]:
 
 
 def read_heads(
-    kind: pa.StructType, values: pa.Array, places: np.ndarray, tails: Tails, begin: int = 0
+    kind: pa.StructType, values: pa.Array, places: np.ndarray, tails: Tails
 ) -> tuple[list[tuple[np.ndarray, pa.StructArray]], np.ndarray]:
-    """Return payloads of a type with the numbers of their texts, and true for the texts that are not among them.
-
-    Each text is a value from `begin` on.
-    """
+    """Return payloads of a type with the numbers of their texts, and true for the texts that are not among them."""
     certain = tails.certain
     rows = np.flatnonzero(certain)
     if not len(rows):
         return [], ~certain
     offsets, content = content_of(values)
-    heads = pieces(content, offsets[rows] + begin, offsets[rows + 1] + 1 - tails.sizes[tails.numbers[rows]])
+    ends = offsets[rows + 1] + len(tails.end) - tails.sizes[tails.numbers[rows]]  # a tail has the last byte of its head
+    heads = pieces(content, offsets[rows] + tails.begin, ends + 1)
     images = pa.struct([kind.field(name) for name in ("before", "after")])
     left = np.ones(len(values), bool)
     objects = []

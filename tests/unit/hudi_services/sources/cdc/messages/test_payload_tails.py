@@ -127,7 +127,7 @@ def text_of(payload: dict, edit: tuple | None) -> bytes:
     return text[:place] + more + text[place + without :]
 
 
-def no_tails(values: pa.Array, begin: int = 0) -> Tails:
+def no_tails(values: pa.Array, *_: object) -> Tails:
     return Tails(np.full(len(values), -1), [])
 
 
