@@ -144,7 +144,11 @@ def _line(table: Table, today: date, entries: Entries) -> TableLine:
         table.version,
         table.source.shown if table.source is not None else None,
         [_service(table, when, entry_named(when.service, entries)) for when in services_of(table, entries, today)],
-        [*(warning for entry in entries for warning in entry.section.warnings(table)), *_contradictions(table)],
+        [
+            *(warning for entry in entries for warning in entry.section.warnings(table)),
+            *_contradictions(table),
+            *_idle_patterns(table),
+        ],
     )
 
 
@@ -160,6 +164,18 @@ def _contradictions(table: Table) -> list[str]:
         return list(map(str, entry_contradictions(table, look_at(ChosenTable(table.base_path)).state)))
     except (HoodieError, OSError):  # no table yet, or one of which `advise` says what is wrong
         return []
+
+
+def _idle_patterns(table: Table) -> Sequence[str]:
+    """Patterns of a source on this machine that match nothing, in words."""
+    if table.folder is None or not is_local(table.folder.path):
+        return ()
+    from hudi_services.operations.advice.source_files import patterns_without_files  # it loads Arrow
+
+    try:
+        return patterns_without_files(table)
+    except (HoodieError, OSError):  # the load says what is wrong with the folder
+        return ()
 
 
 def _service(table: Table, when: When, entry: ServiceEntry[Any]) -> ServiceLine:

@@ -18,6 +18,7 @@ RULES: tuple[Rule, ...] = (
     loss.consumers,
     loss.quarantine,
     loss.changed_files,
+    loss.idle_patterns,
     loss.checks,
     services.last_runs,
     objectives,

@@ -237,7 +237,8 @@ class Skew:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """All that the rules look at. Parts that were not looked at are empty; `looked` names the others, for people.
+    """All that the rules look at. Parts that were not looked at are empty; `looked` names the others, for people. `idle_patterns`
+    say which patterns of the source match no file, and what is there.
 
     `registered` is False for a table that was named by its path. `warnings` are those of its entry in the registry.
     """
@@ -265,6 +266,7 @@ class TableFacts:
     bad_rows: BadRows | None = None
     changed_files: ChangedFiles | None = None
     failed_checks: FailedChecks | None = None
+    idle_patterns: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     skew: Skew | None = None
 

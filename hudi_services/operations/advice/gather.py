@@ -28,7 +28,7 @@ from hudi_services.operations.advice.obstacle import unreadable_by
 from hudi_services.operations.advice.overview_facts import overview_facts
 from hudi_services.operations.advice.quarantine import bad_rows
 from hudi_services.operations.advice.schedule import starts_of
-from hudi_services.operations.advice.source_files import changed_files
+from hudi_services.operations.advice.source_files import changed_files, patterns_without_files
 from hudi_services.operations.doctor.registry_tables import patient
 from hudi_services.operations.doctor.rounds import look as diagnose
 from hudi_services.operations.history.queries import ENDED, last_ended
@@ -117,7 +117,8 @@ def _warnings(entry: Table, look: Look, entries: Entries) -> tuple[str, ...]:
 
 
 def with_source(facts: TableFacts, look: Look) -> TableFacts:
-    """The facts with those of the source of the table's feed: files that have changed since their load, and the quarantine."""
+    """The facts with those of the source of the table's feed: files that have changed since their load, patterns that match
+    nothing, and the quarantine."""
     entry = look.entry
     if entry is None:
         return facts
@@ -125,6 +126,7 @@ def with_source(facts: TableFacts, look: Look) -> TableFacts:
         facts,
         bad_rows=_readable(lambda: bad_rows(entry, look)),
         changed_files=_readable(lambda: changed_files(entry, look.state)),
+        idle_patterns=_readable(lambda: patterns_without_files(entry)) or (),
         looked=(*facts.looked, "loaded files", "quarantine"),
     )
 
@@ -208,5 +210,8 @@ def unread_facts(request: Request, now: datetime, error: Exception, entries: Ent
         entry is not None,
         damages=tuple(damages),
         unreadable=replace(error_facts, awaited=error_facts.absent and entry is not None and entry.filled_here),
+        idle_patterns=_readable(lambda: patterns_without_files(entry)) or ()
+        if entry is not None and error_facts.absent
+        else (),
         starts={start.service: start for start in starts_of(entry, now, entries)} if entry is not None else {},
     )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from hoodie.model.place import identity
 from hoodie.storage import open_storage
 from hoodie.storage.base import FileInfo
 from hoodie.view import TableState
 from hudi_services.entry.source import FolderSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.facts import ChangedFiles
+from hudi_services.operations.inspect.quarantine import folder_of
 from hudi_services.sources.ingest.files.checkpoint import KEY, Checkpoint, LoadedFile
-from hudi_services.sources.ingest.files.listing import SourceFile
+from hudi_services.sources.ingest.files.listing import SourceFile, nearest_folder
+from hudi_services.sources.ingest.files.pattern_check import idle_patterns
 from hudi_services.sources.positions import find_position
 
 _FOLDERS = 50  # folders of the source that are listed
@@ -39,6 +42,23 @@ def changed_files(table: Table, state: TableState) -> ChangedFiles | None:
     first = min((info.modified_ms for info in changed), default=None)
     since = datetime.fromtimestamp(first / 1000, UTC) if first is not None else None
     return ChangedFiles(source.path, tuple(sorted(info.path for info in changed)), since)
+
+
+def patterns_without_files(table: Table) -> tuple[str, ...]:
+    """Mistakes in the source of a table that is loaded from a folder, in words: patterns that match nothing, or a folder that is
+    missing beside one of a similar name. Lists folders until each pattern has a file.
+
+    Raises HoodieError, or OSError for a folder that cannot be listed.
+    """
+    source = table.folder
+    if source is None:
+        return ()
+    own = [identity(table.base_path), identity(folder_of(table, table.base_path))]
+    listing = open_storage(source.path).list("")
+    if listing.files or listing.folders:
+        return tuple(idle_patterns(source.path, source.pattern, source.format, own))
+    near = nearest_folder(source.path, only_similar=True)
+    return (f"folder {source.path} is missing or empty: {near}",) if near else ()
 
 
 def _is_same(loaded_file: LoadedFile, info: FileInfo) -> bool:

@@ -126,6 +126,22 @@ def changed_files(facts: TableFacts) -> Iterator[Advice]:
     )
 
 
+def idle_patterns(facts: TableFacts) -> Iterator[Advice]:
+    """Patterns of the source that match no file: loads find nothing, and do not fail. It is graver if no load has made the
+    table."""
+    for text in facts.idle_patterns:
+        yield Advice(
+            facts.table,
+            Severity.FAILED if facts.unreadable is not None else Severity.DUE,
+            "source pattern",
+            text.partition(":")[0],
+            f"Loads find no file: {text}",
+            fix=facts.target.command("ingest --explain"),
+            remedy="Correct `source.pattern`, `format` or `path` in the registry.",
+            waits="It waits for a user.",
+        )
+
+
 def checks(facts: TableFacts) -> Iterator[Advice]:
     """Data that was loaded though it failed checks."""
     failed_checks = facts.failed_checks

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from hoodie.display import counted
 from hoodie.errors import ConfigError, SourceError, SourceUnavailableError
 from hoodie.model.place import identity
 from hoodie.storage import FileInfo, Storage, open_storage
@@ -17,6 +19,7 @@ FORMATS = {
     "csv": (".csv", ".csv.gz"),
     "json": (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"),
 }
+_SHOWN = 3  # folders beside a missing one
 _HIDDEN = (".", "_")
 _FIELDS = {
     "%Y": ("Y", r"\d{4}"),
@@ -52,8 +55,8 @@ def list_source(
     try:
         files = [
             SourceFile(file.path, file.size, file.modified_ms, dates.find(file.path) if dates else None)
-            for file in _walk(storage, "", frozenset(left_out))
-            if (any_ending or file.name.lower().endswith(FORMATS[file_format])) and not _hidden(file.name)
+            for file in walk_source(storage, "", frozenset(left_out))
+            if (any_ending or file.name.lower().endswith(FORMATS[file_format])) and not is_hidden(file.name)
         ]
     except OSError as error:
         if is_denied(error):
@@ -98,7 +101,7 @@ class DatePattern:
             return None
 
 
-def _walk(storage: Storage, folder: str, left_out: frozenset[str]) -> Iterator[FileInfo]:
+def walk_source(storage: Storage, folder: str, left_out: frozenset[str]) -> Iterator[FileInfo]:
     """Every file below `folder`, links followed."""
     if identity(f"{storage.base_path}/{folder}") in left_out:
         return
@@ -106,10 +109,10 @@ def _walk(storage: Storage, folder: str, left_out: frozenset[str]) -> Iterator[F
     yield from listing.files
     for sub in listing.folders:
         if not sub.rpartition("/")[2].startswith(_HIDDEN):
-            yield from _walk(storage, sub, left_out)
+            yield from walk_source(storage, sub, left_out)
 
 
-def _hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
     return name.startswith(_HIDDEN) or name.endswith((".tmp", ".crc", ".partial"))
 
 
@@ -123,4 +126,28 @@ def _check_exists(storage: Storage, folder: str) -> None:
     if name in [file.name for file in beside.files]:
         raise SourceError(f"Source folder {folder} is a file", fix=f"name the folder that it is in: {parent or '/'}")
     if name not in [path.rpartition("/")[2] for path in beside.folders]:
-        raise SourceError(f"Source folder {folder} is missing", fix="check the path, or wait for the first delivery")
+        raise SourceError(
+            f"Source folder {folder} is missing",
+            found=nearest_folder(folder),
+            fix="check the path, or wait for the first delivery",
+        )
+
+
+def nearest_folder(folder: str, *, only_similar: bool = False) -> str:
+    """The folder above a missing one that is there, with its files and folders, those of a similar name first. For people. With
+    `only_similar` it is empty without such a name.
+    """
+    parent, _, name = folder.rstrip("/").rpartition("/")
+    while parent.strip("/"):
+        listing = open_storage(parent).list("")
+        folders = [path.rpartition("/")[2] for path in listing.folders]
+        if listing.files or folders:
+            similar = [near for near in difflib.get_close_matches(name, folders, _SHOWN) if near != name]
+            if only_similar and not similar:
+                return ""
+            shown = [*similar, *folders]
+            more = ", …" if len(folders) > _SHOWN else ""
+            names = f" and the {'folder' if len(folders) == 1 else 'folders'} {', '.join(dict.fromkeys(shown[:_SHOWN]))}{more}"
+            return f"{parent} has {counted(len(listing.files), 'file')}{names if folders else ''}"
+        parent, _, name = parent.rpartition("/")
+    return "" if only_similar else "no folder above it has a file"

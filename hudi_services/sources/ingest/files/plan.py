@@ -52,6 +52,7 @@ class FilesPlan:
         default_factory=dict
     )  # path of each of `files` that was loaded before -> what of it
     newest_ms: int | None = None  # when one of all files of these names was changed last
+    idle: tuple[str, ...] = ()  # what is wrong with patterns that match nothing
 
     @property
     def reason(self) -> str:
@@ -79,7 +80,8 @@ class FilesPlan:
             parts.append(f"{len(self.broken)} cannot be read and are SKIPPED: {', '.join(examples)}{more}")
         again = sum(file.path in self.again for file in self.files)
         chosen += f", {again} of them again" if again else ""
-        return f"{counted(len(self.files), 'file')} {chosen}" + (f"; {', '.join(parts)}" if parts else "")
+        summary = f"{counted(len(self.files), 'file')} {chosen}" + (f"; {', '.join(parts)}" if parts else "")
+        return "; ".join((summary, *self.idle))
 
     @property
     def left_out(self) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,7 @@ from hudi_services.sources.ingest.files.declaration import declared_schema, defa
 from hudi_services.sources.ingest.files.listing import FORMATS, SourceFile, list_source
 from hudi_services.sources.ingest.files.names import Names
 from hudi_services.sources.ingest.files.numbers import roomy
+from hudi_services.sources.ingest.files.pattern_check import idle_patterns_of
 from hudi_services.sources.ingest.files.plan import Choice, FilesPlan, Window, plan_files
 from hudi_services.sources.ingest.files.readers import FileSplit, file_splits
 from hudi_services.sources.ingest.files.schema import FileSchemas, with_later
@@ -75,7 +76,11 @@ class FilesSource:
         self._check_asked(files)
         before = self._checkpoint(position, start_fresh=start_fresh)
         choice = self._choice({} if since is None else self._again(since))
-        return FileBatch(self, before, plan_files(files, before.loaded(self.folder), choice, self._broken(before)))
+        plan = plan_files(files, before.loaded(self.folder), choice, self._broken(before))
+        if plan.unmatched:
+            paths = [file.path for file in files]
+            plan = replace(plan, idle=tuple(idle_patterns_of(paths, self.folder, self.feed.pattern, self.file_format)))
+        return FileBatch(self, before, plan)
 
     def _check_asked(self, files: Sequence[SourceFile]) -> None:
         """Raises ConfigError for a pattern of `--files` that matches no file: a user who names files wants them."""

@@ -43,6 +43,7 @@ TROUBLES = {
     "consumers": {"readers": (Reader("bi", 1, AT_NINE, NOW - timedelta(hours=1), passed=True),)},
     "quarantine": {"bad_rows": BadRows("/q", 1, 9, 1, AT_NINE)},
     "changed_files": {"changed_files": ChangedFiles("/land", ("a b.csv",), AT_NINE), "starts": start("ingest")},
+    "idle_patterns": {"idle_patterns": ("pattern '*.cvs' matches nothing: 1 of 1 file below /land ends in .csv",)},
     "checks": {"failed_checks": FailedChecks("7", "1 of 2 checks failed", AT_NINE)},
     "last_runs": {"runs": (LastRun("clean", "failed", AT_NINE),)},
     "objectives": {"objectives": (Verdict("log_ratio", False, 2.0, 1.0, "bytes per byte", None, 2.0, "compact"),)},

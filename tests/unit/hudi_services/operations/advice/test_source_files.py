@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC, datetime, timedelta
 
@@ -70,3 +71,57 @@ def test_a_table_without_a_load_or_a_folder_has_none(tmp_path):
     (entry,) = read_registry(file).registry.tables
     state = HoodieTable.open(str(tmp_path / "orders")).state()
     assert changed_files(entry.model_copy(update={"source": None}), state) is None
+
+
+def declared(folder, path, **source):
+    keys = {"record_key": ["id"]}
+    return registered(
+        folder, {"name": "orders", "keys": keys, "source": {"path": str(path), "format": "csv", **source}}
+    )
+
+
+def advised_pattern(file, capsys):
+    """The advice of `advise` and of `show table`, which are one, and the warning of `registry check`."""
+    flags = [f"--registry={file}", "--table=orders", "--json"]
+    capsys.readouterr()
+    main(["advise", *flags])
+    [table] = json.loads(capsys.readouterr().out)["tables"]
+    main(["show", "table", *flags])
+    shown = json.loads(capsys.readouterr().out)["advice"]
+    main(["registry", "check", str(file), "--json"])
+    [line] = json.loads(capsys.readouterr().out)["tables"]
+    of_kind = [[item for item in advice if item["kind"] == "source pattern"] for advice in (table["advice"], shown)]
+    assert of_kind[0] == of_kind[1]
+    assert [f"Loads find no file: {warning}." for warning in line["warnings"]] == [item["text"] for item in of_kind[0]]
+    return of_kind[0]
+
+
+def test_a_pattern_that_matches_nothing_is_advised_with_and_without_a_table(tmp_path, capsys):
+    (tmp_path / "land/orders").mkdir(parents=True)
+    (tmp_path / "land/orders/1.csv").write_text("id,v\n1,2\n")
+    [advice] = advised_pattern(declared(tmp_path, tmp_path / "land", pattern="orders/*.cvs"), capsys)
+    assert advice["severity"] == "failed"
+    assert advice["text"] == (
+        f"Loads find no file: pattern 'orders/*.cvs' matches nothing: 1 of 1 file below {tmp_path}/land ends in .csv, such as "
+        "orders/1.csv; 'orders/*.csv' would match 1."
+    )
+    file = declared(tmp_path, tmp_path / "land", pattern="orders/*.cvs")
+    assert main(["ingest", f"--registry={file}", "--table=orders"]) == 0
+    assert "pattern 'orders/*.cvs' matches nothing: 1 of 1 file below" in capsys.readouterr().out
+    file = declared(tmp_path, tmp_path / "land")
+    assert main(["ingest", f"--registry={file}", "--table=orders"]) == 0
+    assert advised_pattern(file, capsys) == []
+    [advice] = advised_pattern(declared(tmp_path, tmp_path / "land", pattern="o_*.csv"), capsys)
+    assert advice["severity"] == "due"
+
+
+def test_a_missing_folder_beside_one_of_a_similar_name(tmp_path, capsys):
+    (tmp_path / "landing").mkdir()
+    [advice] = advised_pattern(declared(tmp_path, tmp_path / "landng"), capsys)
+    assert (
+        f"folder {tmp_path}/landng is missing or empty: {tmp_path} has 1 file and the folder landing" in advice["text"]
+    )
+    assert advised_pattern(declared(tmp_path, tmp_path / "incoming"), capsys) == [], "the first delivery may make it"
+    file = declared(tmp_path, tmp_path / "landng")
+    assert main(["ingest", f"--registry={file}", "--table=orders"]) != 0
+    assert f"Found: {tmp_path} has 1 file and the folder landing." in capsys.readouterr().err
