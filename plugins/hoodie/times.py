@@ -17,6 +17,10 @@ _CLOCK = re.compile(
 )
 # Files beside those of zones: the machine's own zone, which another machine has otherwise, and forms that Arrow does not read.
 _NO_ZONE = re.compile("localtime|posixrules|Factory|(right|posix)/.*", re.DOTALL)
+_AMOUNT = "[0-9]+([.,][0-9]+)?"
+_PARTS = re.compile(  # pendulum adds parts that come twice, or in another order
+    f"P({_AMOUNT}Y)?({_AMOUNT}M)?({_AMOUNT}W)?({_AMOUNT}D)?(T({_AMOUNT}H)?({_AMOUNT}M)?({_AMOUNT}S)?)?", re.IGNORECASE
+)
 _HUGE = re.compile("[0-9]{10}")  # a number of an ISO duration that pendulum may take for a smaller one
 
 
@@ -24,7 +28,7 @@ def duration(text: str) -> timedelta:
     """Return the length that `30s`, `5m`, `2h`, `1d` or ISO 8601, such as `PT90M`, names. Raises ValueError."""
     if match := _LENGTH.fullmatch(text.strip()):
         return pendulum.duration(**{_UNITS[match[2]]: int(match[1])}).as_timedelta()
-    is_iso = text.startswith("P") and text[-1].isalpha() and text != "PT" and not _HUGE.search(text)
+    is_iso = _PARTS.fullmatch(text) and text[0] == "P" and text[-1] not in "PT" and not _HUGE.search(text)
     parsed = _parsed(text, exact=True) if is_iso else None
     if not isinstance(parsed, pendulum.Duration):
         raise ValueError(f"{text!r:.100} is not a duration; write 30s, 5m, 2h or 1d")

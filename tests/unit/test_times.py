@@ -121,6 +121,9 @@ def test_durations() -> None:
         "P99999999999999D",
         "P1D/2026-03-01",
         "P1D/P1D",
+        "PT1H2H",
+        "PT1M1H",
+        "P1DT",
     ):
         with pytest.raises(ValueError, match="not a duration"):
             duration(text)
