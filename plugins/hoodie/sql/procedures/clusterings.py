@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hoodie.config.keys import clustering as keys
+from hoodie.display import some
 from hoodie.errors import SqlError
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.sql.procedures.plans import BOTH, EXECUTE, named_in, operation_of, run_plans
@@ -36,6 +37,7 @@ def _run(call: Call) -> Iterator[tuple[Any, ...]]:
             found=str(call["predicate"])[:100],
             fix="name the partitions: selected_partitions => 'day=2026-01-01,day=2026-01-02'",
         )
+    _check_partitions(call)
     named = named_in(call["instants"])
     operation = operation_of(call, call["op"] or (EXECUTE if named else BOTH))
     options = {
@@ -47,6 +49,19 @@ def _run(call: Call) -> Iterator[tuple[Any, ...]]:
     chosen = run_plans(call, CLUSTERING, operation, named, call.options(options), force=True)
     after = call.table.state()
     yield from (_row(call, after, i) for i in reversed(list(after.timeline)) if i.time in chosen)
+
+
+def _check_partitions(call: Call) -> None:
+    """Raises SqlError for a named partition that the table does not have: it would be left out without a word."""
+    if call["selected_partitions"] is None:
+        return
+    names = {name.strip() for name in call["selected_partitions"].split(",")}
+    if missing := sorted(names.difference(call.table.state().files.partitions())):
+        raise SqlError(
+            f"Table {call.table.properties.name} has no partition {some(missing) if missing != [''] else 'without a name'}",
+            found="selected_partitions names it",
+            fix="name partitions by their paths, as `show partitions` lists them",
+        )
 
 
 def _show(call: Call) -> Iterator[tuple[Any, ...]]:
