@@ -61,7 +61,7 @@ _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 _NUMBER = re.compile(r"\s*[+-]?(0[xb][0-9a-f_]+|[0-9_]*\.?[0-9_]*(e[+-]?[0-9]+)?)\s*", re.IGNORECASE)
 """Texts that DuckDB reads as numbers."""
 _EQUALITIES = (exp.EQ, exp.EqualNull, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Nullif, exp.Case)
-_RENAMED = (*_EQUALITIES, exp.Bracket, exp.Div, exp.Mod)
+_RENAMED = (*_EQUALITIES, exp.Bracket, exp.DecodeCase, exp.Div, exp.Mod)
 _OR_NULL = (exp.EqualNull, exp.NullSafeEQ, exp.NullSafeNEQ)
 _UNNAMED = re.compile("col[0-9]+")
 
@@ -90,6 +90,15 @@ def exact_comparison(node: exp.Expression) -> None:
             if not isinstance(side, exp.Literal | exp.Null):
                 macro = _GROUPED if is_untyped(side) else _COMPARED
                 side.replace(exp.Anonymous(this=macro, expressions=[side.copy()]))
+
+
+def compare_searched(tree: exp.Expression) -> None:
+    """Let `decode(x, a, 1, b, 2)` compare as `x <=> a` does."""
+    for node in list(tree.find_all(exp.DecodeCase)):
+        value, *others = node.expressions
+        pairs = zip(others[::2], others[1::2], strict=False)
+        ifs = [exp.If(this=exp.NullSafeEQ(this=value.copy(), expression=one), true=then) for one, then in pairs]
+        node.replace(exp.Case(ifs=ifs, default=others[-1] if len(others) % 2 else None))
 
 
 def named(tree: exp.Expression) -> None:

@@ -12,7 +12,7 @@ from hoodie.sql.cast_checks import MACROS as CAST_MACROS
 from hoodie.sql.cast_checks import cast_value, check_cast, checked, finite_float, keep_text, read_numeral
 from hoodie.sql.column_names import inner_columns, name_inner
 from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
-from hoodie.sql.comparisons import exact_comparison, named
+from hoodie.sql.comparisons import compare_searched, exact_comparison, named
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
 from hoodie.sql.date_intervals import MACROS as INTERVAL_MACROS
@@ -150,6 +150,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     mark_aliases(copied)
     check_conditions(copied)
     named(copied)
+    compare_searched(copied)
     for node in reversed(list(copied.walk())):
         check_cast(node)
         exact_comparison(node)

@@ -24,7 +24,7 @@ _NO_MEASURE = (
 )
 _NO_INTEGER = "CASE WHEN x IS NOT NULL THEN error('no whole number: cast it to BIGINT') ELSE CAST(NULL AS BIGINT) END"
 MACROS = (
-    f"CREATE MACRO {_CONTAINS}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL WHEN list_contains(a, x) THEN true "
+    f"CREATE MACRO {_CONTAINS}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL WHEN list_position(a, x) > 0 THEN true "
     "WHEN len(a) > list_count(a) THEN NULL ELSE false END",
     f"CREATE MACRO {_POSITION}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL ELSE coalesce(list_position(a, x), 0) END",
     f"CREATE MACRO {_GET}(a, i) AS CASE WHEN i >= 0 THEN list_extract(a, i + 1) END",

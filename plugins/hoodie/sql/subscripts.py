@@ -35,7 +35,8 @@ def element_place(node: exp.Expression) -> None:
         return
     place = node.expressions[0]
     offset = node.args.get("offset")
-    if isinstance(place, exp.Literal) and place.is_string:
+    text = place.this if isinstance(place, exp.Cast) else place  # `keep_text` has cast it
+    if isinstance(text, exp.Literal) and text.is_string:
         node.set("offset", None)
         return
     kind = exp.Anonymous(this="typeof", expressions=[node.this.copy()])

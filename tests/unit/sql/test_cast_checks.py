@@ -82,16 +82,41 @@ def test_a_statement_whose_cast_fails_changes_nothing(db):
     [
         *("coalesce(n, '1.6')", "if(true, '1.6', n)", "case when true then '1.6' else n end", "greatest(n, '7.6')"),
         *("n * '1.6'", "array(n, '0x10')", "nvl2(n, '1e1', n)", "(select max(v) from (values (1), ('9.6')) as q(v))"),
+        *(
+            "decode(n, '5.4', 'a', 'b')",
+            "decode('5.4', n, 'a', 'b')",
+            "decode(s, 2, 'a', 'b')",
+            "decode(n, s, 'a', 'b')",
+        ),
+        *("array_contains(array(n), '5.4')", "array_contains(array(5), '5.4')", "array_position(array(n), '5.4')"),
+        *("n & '5.4'", "n | '5.4'", "n ^ '5.4'", "n << '1.4'", "shiftright(n, '1.4')"),
+        *(
+            "map(5, 'a')['5.4']",
+            "element_at(map(n, 'a'), '5.4')",
+            "array(1, 2)['0.4']",
+            "element_at(array(1, 2), '1.4')",
+        ),
     ],
 )
 def test_a_text_of_a_fraction_is_not_rounded_beside_a_number(tmp_path, value):
     with connect(tmp_path) as db:
         db.sql(
-            "create table t (id int, n int) using hudi tblproperties (primaryKey = 'id'); insert into t values (1, 5)"
+            "create table t (id int, n int, s string) using hudi tblproperties (primaryKey = 'id'); "
+            "insert into t values (1, 5, '1.6')"
         )
         with pytest.raises(SqlError):
             db.sql(f"select {value} from t")
         assert db.sql("select coalesce(n, '7'), coalesce('1.6', id || '') from t").rows() == [(5, "1.6")]
         with pytest.raises(SqlError):
-            db.sql("insert into t values (2, 1), (3, '9.6')")
-        assert db.sql("select * from t").rows() == [(1, 5)]
+            db.sql("insert into t values (2, 1, 'x'), (3, '9.6', 'x')")
+        assert db.sql("select * from t").rows() == [(1, 5, "1.6")]
+
+
+def test_what_texts_and_numbers_find(db):
+    finding = "decode(v, 1, 'a', null, 'n', '2', 'b'), decode(v, 1, 'a', 'z'), decode(v, 7, 'a')"
+    rows = db.sql(f"select {finding} from (values (1), (2), (null)) q(v)").rows()
+    assert rows == [("a", "a", None), ("b", "z", None), ("n", "z", None)]
+    finding = "decode('1.6', '1.6', 1, 2), map('1.6', 'x')['1.6'], array_contains(array('1.6'), '1.6'), 6 & '3'"
+    assert db.sql(f"select {finding}").rows() == [(1, "x", True, 2)]
+    finding = "array_contains(array(1, 2), 2.0), array_contains(array(1, null), 2), array_contains(array(1, 2), 1.6)"
+    assert db.sql(f"select {finding}").rows() == [(True, None, False)]
