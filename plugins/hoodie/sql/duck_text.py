@@ -18,7 +18,7 @@ from hoodie.sql.conditions import check_conditions
 from hoodie.sql.date_intervals import MACROS as INTERVAL_MACROS
 from hoodie.sql.date_intervals import moved_date
 from hoodie.sql.division import MACROS as DIVISION_MACROS
-from hoodie.sql.division import checked_division
+from hoodie.sql.division import checked_division, checked_products
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
 from hoodie.sql.functions import known_aggregate, translate_function
 from hoodie.sql.joined_text import MACROS as JOINED_MACROS
@@ -206,6 +206,7 @@ def duckdb_text(tree: exp.Expression) -> str:
         node = finite_float(node)
         if value is not None:
             node.replace(checked(value, node))
+    checked_products(copied)
     name_inner(columns)
     return str(copied.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE))
 
