@@ -61,7 +61,8 @@ _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 _NUMBER = re.compile(r"\s*[+-]?(0[xb][0-9a-f_]+|[0-9_]*\.?[0-9_]*(e[+-]?[0-9]+)?)\s*", re.IGNORECASE)
 """Texts that DuckDB reads as numbers."""
 _EQUALITIES = (exp.EQ, exp.EqualNull, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Nullif, exp.Case)
-_RENAMED = (*_EQUALITIES, exp.Bracket, exp.DecodeCase, exp.Div, exp.Mod, exp.Mul)
+_RANGES = (exp.GT, exp.GTE, exp.LT, exp.LTE)
+_RENAMED = (*_EQUALITIES, *_RANGES, exp.Bracket, exp.DecodeCase, exp.Div, exp.Mod, exp.Mul)
 _OR_NULL = (exp.EqualNull, exp.NullSafeEQ, exp.NullSafeNEQ)
 _UNNAMED = re.compile("col[0-9]+")
 
@@ -107,7 +108,7 @@ def named(tree: exp.Expression) -> None:
         for column in select.expressions:
             if not isinstance(column, exp.Alias | exp.Column | exp.Star) and column.find(*_RENAMED):
                 text = column.sql(dialect="spark")
-                name = f"({text})" if isinstance(column, (*_EQUALITIES, exp.Div, exp.Mod, exp.Mul)) else text
+                name = f"({text})" if isinstance(column, (*_EQUALITIES, *_RANGES, exp.Div, exp.Mod, exp.Mul)) else text
                 column.replace(exp.alias_(column.copy(), name, quoted=True))
 
 

@@ -17,6 +17,8 @@ from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
 from hoodie.sql.date_intervals import MACROS as INTERVAL_MACROS
 from hoodie.sql.date_intervals import moved_date
+from hoodie.sql.date_text import MACROS as DATE_MACROS
+from hoodie.sql.date_text import keep_date_text, refuse_no_time
 from hoodie.sql.division import MACROS as DIVISION_MACROS
 from hoodie.sql.division import checked_division, checked_products
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
@@ -75,6 +77,7 @@ MACROS = (
     *CAST_MACROS,
     *COMPARISON_MACROS,
     *CONDITION_MACROS,
+    *DATE_MACROS,
     *DIVISION_MACROS,
     *INTERVAL_MACROS,
     *PATTERN_MACROS,
@@ -145,6 +148,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     columns = inner_columns(copied)
     for node in list(copied.walk()):
         keep_text(node)
+        keep_date_text(node)
         known_aggregate(node)
         check_precedence(node)
     mark_aliases(copied)
@@ -153,6 +157,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     compare_searched(copied)
     for node in reversed(list(copied.walk())):
         check_cast(node)
+        refuse_no_time(node)
         exact_comparison(node)
         value = cast_value(node)
         read_numeral(node)
