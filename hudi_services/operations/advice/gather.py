@@ -26,7 +26,7 @@ from hudi_services.operations.advice.findings import damages_of
 from hudi_services.operations.advice.idle_load import idle_load
 from hudi_services.operations.advice.obstacle import unreadable_by
 from hudi_services.operations.advice.overview_facts import overview_facts
-from hudi_services.operations.advice.quarantine import bad_rows
+from hudi_services.operations.advice.quarantine import bad_rows, looked_text
 from hudi_services.operations.advice.schedule import starts_of
 from hudi_services.operations.advice.source_files import changed_files, patterns_without_files
 from hudi_services.operations.doctor.registry_tables import patient
@@ -127,7 +127,7 @@ def with_source(facts: TableFacts, look: Look) -> TableFacts:
         bad_rows=_readable(lambda: bad_rows(entry, look)),
         changed_files=_readable(lambda: changed_files(entry, look.state)),
         idle_patterns=_readable(lambda: patterns_without_files(entry)) or (),
-        looked=(*facts.looked, "loaded files", "quarantine"),
+        looked=(*facts.looked, "loaded files", looked_text(entry, look)),
     )
 
 

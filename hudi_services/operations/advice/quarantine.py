@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from hoodie.display import counted
 from hoodie.errors import HoodieError
 from hoodie.model.place import identity
 from hoodie.storage import Storage, open_storage
 from hoodie.storage.base import FileInfo
+from hoodie.timeline import Instant
 from hudi_services.entry.source import FolderSource, TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.facts import BadRows
@@ -24,6 +27,8 @@ from hudi_services.sources.ingest.quarantine import EXTRA, LOADED, kind_of
 from hudi_services.sources.ingest.quarantine_load import quarantined_loads
 
 _LOADS = 20  # whose files are listed
+_COMMITS = 100  # that may name another folder
+_READERS = 16  # commits are waited for, not worked on
 _COUNTED = 1 << 20  # bytes that are read to count rows
 _LONGEST = 200  # characters of a reason
 
@@ -33,7 +38,7 @@ def bad_rows(table: Table, look: Look | None = None) -> BadRows | None:
     not count: all rows of their files are still to be loaded.
 
     One listing, and one for each of 20 loads; files of a mebibyte in all are read to count their rows and reasons.
-    Older loads count as such. With a `look` the newest 20 commits name their rows, too, which are elsewhere if the registry has
+    Older loads count as such. With a `look` the newest 100 commits name their rows, too, which are elsewhere if the registry has
     named another folder since.
 
     Raises OSError if the folder cannot be listed.
@@ -65,15 +70,37 @@ def _elsewhere(look: Look, folder: str, storage: Storage) -> dict[str, list[File
     the folder of the registry are there by their name."""
     here = {name.rpartition("/")[2] for name in storage.list("").folders}
     result: dict[str, list[FileInfo]] = {}
-    for instant in look.state.timeline.commits[-_LOADS:]:
-        with suppress(HoodieError, OSError):  # other advice names a torn commit; a place that is gone has no rows
-            path = str(read_once(look, instant).extra.get(EXTRA, "")).rstrip("/")
-            parent, _, run = path.rpartition("/")
-            if not path or run in here or identity(parent) == identity(folder):
-                continue
+    with ThreadPoolExecutor(_READERS) as pool:
+        paths = list(pool.map(lambda instant: _named_by(look, instant), look.state.timeline.commits[-_COMMITS:]))
+    for path in paths:
+        parent, _, run = path.rpartition("/")
+        if not path or run in here or identity(parent) == identity(folder):
+            continue
+        with suppress(OSError):  # a place that is gone has no rows
             files = [file for file in open_storage(path).list("").files if not file.name.startswith(".")]
             result |= {path: files} if files else {}
     return result
+
+
+def _named_by(look: Look, instant: Instant) -> str:
+    """The folder of the rows that the load of this commit left out; empty without any, or for a torn commit, which other advice
+    names."""
+    try:
+        return str(read_once(look, instant).extra.get(EXTRA, "")).rstrip("/")
+    except (HoodieError, OSError):
+        return ""
+
+
+def looked_text(table: Table, look: Look) -> str:
+    """The quarantine as a part that was looked at. Loads of older commits may have left rows in a folder that the registry no
+    longer names, so the text says how many commits were read if there are others."""
+    commits = look.state.timeline.commits
+    with suppress(HoodieError, OSError):  # the doctor says what is wrong with the archive
+        older = len(commits) > _COMMITS or any(True for _ in look.state.archive.newest())
+        if older and isinstance(table.source, FolderSource | TopicSource):
+            number = min(len(commits), _COMMITS)
+            return f"quarantine (of the newest {counted(number, 'commit')}, if its folder has moved)"
+    return "quarantine"
 
 
 def as_values(bad: BadRows) -> dict[str, Any]:

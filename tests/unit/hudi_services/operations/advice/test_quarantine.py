@@ -6,10 +6,13 @@ import json
 import shutil
 import subprocess
 
+import pyarrow as pa
 import pytest
 
+from hoodie import HoodieTable
 from hudi_services.cli.program import main
 from hudi_services.entry.table import Table
+from hudi_services.operations.advice import quarantine
 from hudi_services.operations.advice.quarantine import as_values, bad_rows, of_values
 from hudi_services.sources.ingest.quarantine import QuarantineWriter
 from tests.support.registered import registered
@@ -90,3 +93,23 @@ def test_rows_of_a_folder_that_the_registry_no_longer_names(registry, tmp_path, 
     assert found["fix"] == f"hudi-services show quarantine --table orders --registry {registry(new)}"
     shutil.rmtree(new)
     assert advised(registry(new), capsys) == [], "deleted by a user"
+
+
+def test_rows_of_a_load_that_is_not_among_the_newest_commits(registry, tmp_path, capsys, monkeypatch):
+    table = HoodieTable.open(f"{tmp_path}/orders") if registry() else None
+    for number in range(25):
+        table.write(pa.table({"id": [f"w{number}"], "n": [number]}), "insert")
+    new = tmp_path / "new place"
+    [advice] = advised(registry(new), capsys)
+    assert f"They are in {tmp_path}/orders.quarantine/" in advice["text"]
+    assert looked(registry(new), capsys) == "quarantine"
+    monkeypatch.setattr(quarantine, "_COMMITS", 25)
+    assert advised(registry(new), capsys) == []
+    assert looked(registry(new), capsys) == "quarantine (of the newest 25 commits, if its folder has moved)"
+
+
+def looked(file, capsys):
+    capsys.readouterr()
+    main(["advise", f"--registry={file}", "--table=orders", "--json"])
+    [table] = json.loads(capsys.readouterr().out)["tables"]
+    return table["looked_at"][-1]
