@@ -117,7 +117,7 @@ class _Decoding:
         kind = envelope.raw(source=self.settings.table is not None)
         values, places = parsed_envelope.values, parsed_envelope.places
         objects, left = read_heads(kind, values, places, tails_of(values, parsed_envelope.begin, parsed_envelope.end))
-        texts = parsed_envelope.texts_of(values.filter(pa.array(left)))
+        texts = parsed_envelope.texts_of(some(values, np.flatnonzero(left)))
         rest = JsonObjects(kind, self.outcome.errors).read(texts, places[left])
         for numbers, payloads in (*objects, *rest):
             self._assembly.add(numbers, payloads, envelope)
