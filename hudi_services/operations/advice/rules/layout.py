@@ -16,6 +16,7 @@ _SHARE = 0.5  # of the bytes, in one partition
 _TIMES = 10  # the largest over the median
 _TINY = 100  # partitions with few rows
 _UNPARTITIONED = 1024**3  # bytes up to which a table needs no partitions
+_SORT = "hoodie.clustering.plan.strategy.sort.columns"
 _LAST = -1.0  # urgency: the table works, and a copy takes a decision
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PATH = re.compile(r"[A-Za-z0-9_./:=-]*")
@@ -31,6 +32,7 @@ def skewed(facts: TableFacts) -> Iterator[Advice]:
     if share <= _SHARE or skew.largest_bytes < _TIMES * skew.median_bytes:
         return
     copy = _copy(facts, skew, "COLUMN")
+    cluster = facts.target.command(f"cluster --force --hoodie-conf {_SORT}=COLUMN")
     yield Advice(
         facts.table,
         Severity.DUE,
@@ -39,10 +41,11 @@ def skewed(facts: TableFacts) -> Iterator[Advice]:
         f"Partition {skew.largest} has {share:.0%} of the bytes, {size(skew.largest_bytes)} of {size(skew.bytes)} in "
         f"{count(skew.partitions)} partitions, of which half have at most {size(skew.median_bytes)}",
         detail="A filter by partition spares reads of it little, and services work on it in few tasks.",
-        fix=facts.target.command("show partitions"),
-        remedy="A partition column with more equal values, such as a date, ends that: make a copy "
-        f"{f'with `{copy}`' if copy else 'by SQL'}. If the column stays, `{facts.target.command('cluster')}` with "
-        "hoodie.clustering.plan.strategy.sort.columns lets queries skip most of its files.",
+        fix=copy or facts.target.command("show partitions"),
+        remedy="A copy by a column with more equal values, such as a date, ends that: name it for COLUMN in "
+        f"{f'`{copy}`' if copy else 'a copy by SQL'}. Or, if the partitions stay, `{cluster}` sorts rows by a column, so "
+        "that queries skip most of the files.",
+        commands=tuple(filter(None, (copy, cluster))),
         waits=_WAITS,
         urgency=_LAST,
     )

@@ -12,11 +12,13 @@ from hudi_services.cli.program import main
 from hudi_services.operations.advice.facts import Skew
 from hudi_services.operations.advice.rules.layout import skewed, tiny
 from tests.support.advice import facts, said
+from tests.support.pasted import usage_fault
 from tests.support.tables import batch, create
 
 MIB = 1024 * 1024
 LARGE = Skew(("shop",), 8, 640 * MIB, "shop=web", 600 * MIB, 5 * MIB, keys=("id",), ordering=("ts",))
 MANY = Skew(("id",), 199, 9 * MIB, "id=7", MIB // 2, MIB // 10, 100, ("id",))
+SORT = "hoodie.clustering.plan.strategy.sort.columns"
 WAITS = "No service does that: a copy has another path, which readers and the registry have to name."
 
 
@@ -25,12 +27,18 @@ def test_the_sentences_have_the_cause_the_numbers_and_the_copy():
     assert text.startswith(
         "Partition shop=web has 94% of the bytes, 600 MiB of 640 MiB in 8 partitions, of which half have at most 5.0 MiB. A "
     )
-    assert (
-        'make a copy with `hudi-services sql --warehouse /lake -e "CREATE TABLE orders_copy USING hudi TBLPROPERTIES '
-        "(primaryKey = 'id', preCombineField = 'ts') PARTITIONED BY (COLUMN) AS SELECT * FROM orders\"`. If the column stays, "
-        "`hudi-services cluster --table orders` with hoodie.clustering.plan.strategy.sort.columns "
-    ) in text
-    assert text.endswith(f" {WAITS} $ hudi-services show partitions --table orders")
+    copy = (
+        'hudi-services sql --warehouse /lake -e "CREATE TABLE orders_copy USING hudi TBLPROPERTIES '
+        "(primaryKey = 'id', preCombineField = 'ts') PARTITIONED BY (COLUMN) AS SELECT * FROM orders\""
+    )
+    cluster = f"hudi-services cluster --force --hoodie-conf {SORT}=COLUMN --table orders"
+    assert f"name it for COLUMN in `{copy}`. Or, if the partitions stay, `{cluster}` sorts rows by a column, " in text
+    assert text.endswith(f" {WAITS} $ {copy}")
+    [advice] = skewed(facts(skew=LARGE))
+    assert advice.commands == (copy, cluster)
+    assert all(usage_fault(command) is None for command in advice.commands)
+    [advice] = skewed(facts(skew=replace(LARGE, keys=())))
+    assert (advice.fix, advice.commands) == ("hudi-services show partitions --table orders", (cluster,))
     [text] = said(tiny, skew=MANY)
     assert text.startswith(
         "100 of 199 partitions by id have at most 10 rows, 9.0 MiB in all. Each read and each service lists "
