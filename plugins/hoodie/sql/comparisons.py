@@ -9,6 +9,7 @@ from itertools import starmap
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from hoodie.sql.date_text import TIMES, read_time
 from hoodie.sql.untyped_values import is_untyped
 
 _COMPARED = "__HOODIE_COMPARED"  # in large letters, as sqlglot writes functions
@@ -29,6 +30,8 @@ def _equal(operator: str, suffix: str) -> tuple[str, str]:
         *(f"(x VARCHAR, y {kind}) AS ({x}) {operator} y" for kind in ("BIGINT", "HUGEINT")),
         *(f"(x {kind}, y VARCHAR) AS x {operator} ({y})" for kind in ("BIGINT", "HUGEINT")),
         *(f"({sides}) AS x {operator} y" for sides in ("x VARCHAR, y FLOAT", "x FLOAT, y VARCHAR")),
+        *(f"(x VARCHAR, y {kind}) AS {read_time('x')} {operator} y" for kind in TIMES),
+        *(f"(x {kind}, y VARCHAR) AS x {operator} {read_time('y')}" for kind in TIMES),
         f"(x VARCHAR, y DOUBLE) AS CAST(x AS DOUBLE) {operator} y",
         f"(x DOUBLE, y VARCHAR) AS x {operator} CAST(y AS DOUBLE)",
         f"(x, y) AS x {operator} y",

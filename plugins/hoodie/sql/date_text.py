@@ -9,18 +9,20 @@ from sqlglot.errors import UnsupportedError
 
 from hoodie.sql.untyped_values import is_untyped
 
+TIMES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ")
 _DATED = "__HOODIE_DATED"  # in large letters, as sqlglot writes functions
-_REFUSED = "CASE WHEN x IS NULL THEN x ELSE error('a date or time beside a text that is not a date: write it as 2026-01-31') END"
+_ERROR = "error('a date or time beside a text that is not a date: write it as 2026-01-31')"
+_REFUSED = f"CASE WHEN x IS NULL THEN x ELSE {_ERROR} END"
 MACROS = (
     f"CREATE MACRO {_DATED}(x DATE) AS {_REFUSED}, (x TIMESTAMP) AS {_REFUSED}, (x TIMESTAMPTZ) AS {_REFUSED}, (x) AS x",
     f"CREATE MACRO {_DATED}_OF_ROWS(x) AS "
     f"CASE WHEN regexp_matches(typeof(x), '^(DATE|TIMESTAMP)') THEN {_REFUSED} ELSE x END",
 )
 """Functions that the texts call."""
-_NO_TIME = re.compile(
-    r"\s*([+-]?(epoch|inf|infinity)|[0-9]+([/\\\s])[0-9]+\3[0-9]+.*|[0-9]+-[0-9-]+\s+(\(BC\)|24:.*|.*[AP]M))\s*",
-    re.IGNORECASE,
+_PATTERN = (
+    r"\s*([+-]?(epoch|inf|infinity)|[0-9]+[/\\\s][0-9]+[/\\\s][0-9]+.*|[0-9]+-[0-9-]+\s+([(]BC[)]|24:.*|.*[AP]M))\s*"
 )
+_NO_TIME = re.compile(_PATTERN, re.IGNORECASE)
 _MOVES = (exp.AddMonths, exp.DateAdd, exp.DateDiff, exp.DateSub, exp.TsOrDsAdd)
 _TYPED = (
     exp.Array,
@@ -33,6 +35,11 @@ _TYPED = (
     exp.Least,
     exp.Nvl2,
 )
+
+
+def read_time(text: str) -> str:
+    """Return DuckDB's words for the `text`, which is an error where Spark reads no date or time."""
+    return f"(CASE WHEN regexp_full_match({text}, '(?i){_PATTERN}') THEN {_ERROR} ELSE {text} END)"
 
 
 def refuse_no_time(node: exp.Expression) -> None:

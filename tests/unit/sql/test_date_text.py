@@ -43,6 +43,9 @@ def test_they_are_refused_beside_dates(db, condition, column):
 def test_a_group_and_functions_of_dates(db):
     for query in (
         "select max(d) = 'epoch' from t",
+        "select id from t where d = s",
+        "select id from t where lower(s) <> at",
+        "select id from t where at in (s)",
         "select date_add('epoch', 1)",
         "select s from t group by s having max(at) < 'infinity'",
     ):
@@ -58,6 +61,8 @@ def test_texts_stay_texts(db):
     assert db.sql("select d = '1970-01-01', d > '1969-12-31', at = '1970-01-01 00:00:00' from t").rows() == [
         (True,) * 3
     ]
+    db.sql("update t set s = '1970-01-01'")
+    assert db.sql("select d = s, s <=> d, at in (s) from t").rows() == [(True,) * 3]
     assert db.sql("select coalesce(d, '2026-01-01') from t").rows() == [(date(1970, 1, 1),)]
     assert db.sql("select s < 'epoch', s >= '1970/01/01' from t").table.column_names == [
         "(s < 'epoch')",
