@@ -9,7 +9,7 @@ from hoodie.clock import SystemClock
 from hoodie.engine import LocalEngine
 from tests.interop.rows import rows
 from tests.interop.test_savepoints import called
-from tests.support.matrix import DEEP
+from tests.support.matrix import DEEP, sample
 from tests.support.tables import batch
 from tests.support.upgrades import with_history
 
@@ -91,7 +91,7 @@ def test_hudi_goes_on_with_an_upgraded_table(tmp_path, hudi12, table_type, targe
     same(hudi12, table)
 
 
-@pytest.mark.parametrize("table_type", TYPES)
+@pytest.mark.parametrize("table_type", sample(TYPES, 1))
 def test_hudi_goes_back_over_an_upgrade(tmp_path, hudi12, table_type):
     table, saved, past = upgraded(tmp_path / "t", table_type, 9, archived=False)
     hudi12.write(table.base_path, batch([("a", "p", 20, 20)]), options(table, **{"hoodie.metadata.enable": "false"}))
