@@ -35,7 +35,7 @@ class IncrementalRange:
     later: tuple[Instant, ...] = ()  # commits that began before `as_of`, complete after the range: they are not read
     share: float = 1.0
     """Rows that the commits added or changed, by all rows of the base files that they wrote."""
-    archived: tuple[Instant, ...] = ()  # the commits of a range without `as_of` that are archived
+    archived: tuple[Instant, ...] = ()  # those of the commits that are archived
 
     def rows(self) -> pc.Expression:
         """The filter on the rows' commit times."""
@@ -84,13 +84,13 @@ def incremental_range(state: TableState, request: Incremental) -> IncrementalRan
     bodies = [state.commit_metadata(instant) for instant in changing]
     partitions = frozenset[str]().union(*(body.partitions for body in bodies))
     times = tuple(instant.time for instant in changing)
+    touched, of_archive = tuple(sorted(partitions)), tuple(i for i in chosen if i.is_archived)
     if until is None or not chosen:
-        of_archive, touched = tuple(i for i in chosen if i.is_archived), tuple(sorted(partitions))
         return IncrementalRange(times, after, until, touched, None, share=_share(bodies), archived=of_archive)
     # A later write must not hide what the range wrote: the files are those of its end.
     as_of = max(i.time for i in commits if time_in_range(state, i) <= until)
     later = tuple(i for i in commits if i.time <= as_of and time_in_range(state, i) > until)
-    return IncrementalRange(times, after, until, tuple(sorted(partitions)), as_of, later, _share(bodies))
+    return IncrementalRange(times, after, until, touched, as_of, later, _share(bodies), of_archive)
 
 
 def check_complete(state: TableState, after: Time, until: Time | None) -> None:

@@ -144,7 +144,7 @@ def _plan(
     check_not_cleaned(view)
     if options[CHECK_FILES]:
         view.check()
-        if archived:
+        if archived and (as_of is None or state.timeline.covers(as_of)):  # otherwise `check` has asked all of them
             view.check_archived(archived)
     slices = view.slices
     if isinstance(query.kind, Snapshot) and query.kind.read_optimized:

@@ -62,6 +62,8 @@ def test_a_file_of_an_archived_commit_is_missed_by_reads_that_end_there(history)
             lambda: table.read_incremental(times[0], times[3]),
             lambda: table.read_incremental(None, times[3]),
             lambda: table.read_incremental(times[0]),
+            lambda: table.read_incremental(times[0], times[-2]),
+            lambda: table.read_incremental(None, times[-1]),
         ):
             with pytest.raises(MissingFileError, match=rf"file of table.*{re.escape(path)}.*wrote.*restore it"):
                 use()
