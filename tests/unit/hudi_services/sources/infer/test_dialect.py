@@ -99,3 +99,11 @@ def test_most_files_of_another_encoding_decide_and_the_rest_is_named(tmp_path):
         "encoding: cp1252  # it is no UTF-8; cp1252 is the most usual of the others. 1 file in UTF-8 would be read wrongly"
         in text
     )
+
+
+def test_blanks_around_a_name_in_one_file_make_no_second_column(tmp_path):
+    for name, header in (("a", " id ,v"), ("b", "id,v"), ("c", "id,v")):
+        (tmp_path / f"{name}.csv").write_text(f"{header}\n" + "".join(f"{name}{n},{n}\n" for n in range(30)))
+    finding = look_at(str(tmp_path), None, None)
+    assert (finding.rows, list(finding.types), dict(finding.renamed)) == (60, ["id", "v"], {})
+    assert "a.csv (the names ' id ' differ by blanks from 'id' of other files; deliver one form)" in entry_text(finding)
