@@ -28,11 +28,13 @@ _TIME = re.compile(
 )
 _AMOUNT = re.compile(
     r"(^|_| |-)(?i:amount|price|cost|costs|fee|fare|tax|discount|balance|revenue|salary|total|sum|count|quantity|qty|value|size|"
-    r"length|weight|duration|score|rate)$|[a-z0-9](Amount|Price|Total|Count)$|(?i:betrag|preis|summe|menge|anzahl|kosten|umsatz)$"
+    r"length|weight|duration|score|rate|ratio|percent|pct|reading|temperature|humidity|pressure|voltage|speed)$|"
+    r"[a-z0-9](Amount|Price|Total|Count|Value)$|(?i:betrag|preis|summe|menge|anzahl|kosten|umsatz)$"
 )
 _PLACES = 8  # columns that are tried together as a key
 _TOGETHER = (2, 3)
 _NEAR = 0.9  # of the rows that a key nearly fits have one of their own
+_CHANCE = 0.5  # of the rows have, on average, a time of their own: what is unique with it is so by chance
 _AT_MOST = 4  # columns whose names or types all say that they identify a row
 _ENOUGH = 20  # different rows: in fewer, columns without such a name are unique by chance
 _NONE = (
@@ -65,9 +67,10 @@ def choose_key(rows: pa.Table, distinct: int, ordering: str | None) -> KeyChoice
     near = _near(rows, distinct, [name for name in named if name in ranked])
     unique = [name for name in every if _groups(rows, (name,)) == distinct]
     unfit = next((name for name in unique if name in named), None)
-    # A time that is unique in a sample of several devices is so by chance, and an amount always is.
-    ranked = [name for name in ranked if not _is_amount(name)]
-    likely = [name for name in unique if name in ranked and not (named and _is_measure(rows, name))]
+    # A time or an amount identifies no row: in tomorrow's file two tills sell in one second.
+    ranked = [name for name in ranked if not _is_amount(rows, name)]
+    likely = [name for name in unique if name in ranked and not _is_measure(rows, name)]
+    times = [name for name in every if _is_time_by_chance(rows, name, distinct)]
     alone = next((name for name in unique if name in named and name in ranked), None)
     if alone is not None:
         return _chosen((alone,), distinct, ordering)
@@ -80,15 +83,19 @@ def choose_key(rows: pa.Table, distinct: int, ordering: str | None) -> KeyChoice
             if _groups(rows, (name, version)) == distinct:
                 why = f"occurs several times, each with another {version}: the newest row is kept"
                 return KeyChoice((name,), why)
-    together = _unique_together(rows, distinct, ranked)
+    # With a time that is nearly unique, most columns are unique, too: only one whose name says so makes a key of them.
+    is_event = any(name in ranked for name in named)
+    together = _unique_together(rows, distinct, [name for name in ranked if is_event or name not in times])
     if together is not None and (distinct >= _ENOUGH or all(_identifies(rows, name) for name in together)):
         return _chosen(together, distinct, ordering, near)
     if likely or together is not None:
         return KeyChoice((), _too_few(likely[:1] or together or (), distinct))
-    others = _unique_together(rows, distinct, [name for name in every if not _is_amount(name)], at_least=1)
+    if times and not is_event:
+        return KeyChoice((), _time_alone(rows, times[0], distinct, near))
+    others = _unique_together(rows, distinct, [name for name in every if not _is_amount(rows, name)], 2 if times else 1)
     if others is not None:
         return KeyChoice((), _unfit(rows, others))
-    amounts = [name for name in unique if _is_amount(name)]
+    amounts = [name for name in unique if _is_amount(rows, name)]
     chance = f"{amounts[0]} is unique by chance, as an amount identifies no row" if amounts else None
     return KeyChoice((), "; ".join(filter(None, (near, chance, _NONE.format(rows=_looked_at(distinct))))))
 
@@ -128,6 +135,15 @@ def _chosen(names: tuple[str, ...], distinct: int, ordering: str | None, near: s
     return KeyChoice(names, None if is_sure and len(names) == 1 else unique, is_sure and len(names) < _AT_MOST)
 
 
+def _time_alone(rows: pa.Table, time: str, distinct: int, near: str | None) -> str:
+    """Why a time that is unique, or nearly, is no key, and the columns that may be one with it: all but amounts."""
+    others = [name for name in rows.schema.names if name != time and _may_be_key(rows.schema.field(name).type)]
+    with_it = [time, *(name for name in others if not _is_amount(rows, name))][:_AT_MOST]
+    such = f", such as [{', '.join(with_it)}]" if len(with_it) > 1 else ""
+    why = f"{time} has {counted(_groups(rows, (time,)), 'value')} in {_looked_at(distinct)}, by chance: it is no key"
+    return "; ".join(filter(None, (near, f"{why}. Name the columns that identify a row{such}")))
+
+
 def _looked_at(distinct: int) -> str:
     return f"the {counted(distinct, 'different row')} that {'was' if distinct == 1 else 'were'} looked at"
 
@@ -165,12 +181,22 @@ def _ranked(rows: pa.Table, *, refused: bool) -> list[str]:
 
 def _is_measure(rows: pa.Table, name: str) -> bool:
     """True for a time or an amount, by its type or its name."""
-    return pa.types.is_temporal(rows.schema.field(name).type) or bool(_TIME.search(_last(name))) or _is_amount(name)
+    return (
+        pa.types.is_temporal(rows.schema.field(name).type) or bool(_TIME.search(_last(name))) or _is_amount(rows, name)
+    )
 
 
-def _is_amount(name: str) -> bool:
-    """True for money and other measures, by the name."""
-    return bool(_AMOUNT.search(_last(name)))
+def _is_amount(rows: pa.Table, name: str) -> bool:
+    """True for money and other measures, by the name, or as a number with a fraction whose name says nothing else."""
+    kind = rows.schema.field(name).type
+    has_fraction = pa.types.is_floating(kind) or (pa.types.is_decimal(kind) and kind.scale != 0)
+    return bool(_AMOUNT.search(_last(name))) or (has_fraction and not _is_named(name))
+
+
+def _is_time_by_chance(rows: pa.Table, name: str, distinct: int) -> bool:
+    """True for a time that most rows have for themselves, and whose name does not say that it is a key."""
+    is_time = _is_measure(rows, name) and not _is_amount(rows, name) and not _is_named(name)
+    return is_time and _groups(rows, (name,)) > _CHANCE * distinct
 
 
 def _is_time(rows: pa.Table, name: str) -> bool:

@@ -30,7 +30,7 @@ class Roles:
     ordering: str | None = None
     partition: str | None = None
     moves: bool = False  # rows of one key have several values of the partition column
-    repeats: bool = False  # some rows are identical
+    repeats: int = 0  # rows that are identical to others
     times: dict[str, str] = field(default_factory=dict)  # column -> format
     epochs: dict[str, str] = field(default_factory=dict)
     moments: list[str] = field(default_factory=list)  # times without nulls
@@ -44,7 +44,7 @@ def roles_of(rows: pa.Table, duck: Duck) -> Roles:
     roles.ordering = _ordering(rows, roles)
     parsed = _with_times(rows, duck, roles)
     distinct = _distinct(parsed, duck)
-    roles.repeats = distinct < parsed.num_rows
+    roles.repeats = parsed.num_rows - distinct
     _find_key(parsed, distinct, roles)
     _find_partition(parsed, roles)
     return roles

@@ -74,6 +74,9 @@ def _lines(finding: Finding) -> Iterator[str]:
     if finding.empty:
         more = f" … and {len(finding.empty) - _SHOWN:,} more" if len(finding.empty) > _SHOWN else ""
         yield f"# Empty (0 bytes), and was left out: {', '.join(finding.empty[:_SHOWN])}{more}"
+    if repeats := finding.roles.repeats:
+        are = "row is identical to another one" if repeats == 1 else "rows are identical to others"
+        yield f"# {repeats:,} {are}, and would count once. If each counts, deliver a column that numbers them"
     yield "tables:"
     yield f"  - name: {_word(finding.name)}"
     place = f"{finding.folder.rstrip('/')}{f'_{finding.name}' if finding.is_of_pattern else ''}_table"
@@ -143,13 +146,18 @@ def _quarantine(finding: Finding) -> Iterator[str]:
 
 
 def _expect(roles: Roles) -> Iterator[str]:
-    """A key that the sample has once may come twice in what the sample does not have. Identical rows would stop each load."""
-    if not roles.record_key or roles.repeats:
+    """A key that the sample has once may come twice in what the sample does not have. Identical rows would stop each load, so
+    that the user decides."""
+    if not roles.record_key:
         return
     versions = roles.ordering is not None and roles.ordering not in roles.record_key
     columns = [*roles.record_key, *([str(roles.ordering)] if versions else [])]
     why = "a load with the same key twice stops, as one of the two rows would be lost; without this line the later one is kept"
-    yield f"      expect: {{unique: {_list(columns)}}}{_remark(why)}"
+    if roles.repeats:
+        why = (
+            "identical rows, as the sample has, would stop each load; without this line the later row of a key is kept"
+        )
+    yield f"      {'# ' * bool(roles.repeats)}expect: {{unique: {_list(columns)}}}{_remark(why)}"
 
 
 def _dialect(finding: Finding) -> Iterator[str]:

@@ -81,6 +81,13 @@ def _nothing(prepared: Prepared, batch: Batch, checks: Sequence[CheckResult]) ->
     return ServiceResult("ingest", message=message, files_skipped=batch.files_skipped, services=ran)
 
 
+def _kept(ordering: Sequence[str]) -> str:
+    """The rows of one key that a load keeps, in words."""
+    if ordering:
+        return f"the load has rows with their keys whose {', '.join(ordering)} is not lower"
+    return "the load has later rows with their keys (the table has no ordering field)"
+
+
 def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tuple[str, ...]) -> ServiceResult:
     operation = load.prepared.operation
     counts = load.counts
@@ -92,7 +99,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tup
         message += f", {counted(result.groups_replaced, 'file group')} replaced"
     others = (
         (counts.filtered, "filtered by sql"),
-        (result.rows_combined, "dropped as duplicates: the load has newer rows with their keys"),
+        (result.rows_combined, f"dropped as duplicates: {_kept(load.keys.plan.rules.ordering)}"),
         (result.rows_known, "left out: the table has their keys"),
         (difference, "without effect: the table has newer ones of their keys, or none to delete"),
         (-difference, "more than came, as the table has their keys several times"),

@@ -76,7 +76,33 @@ def test_versions_of_a_record_and_events():
     found = choice("ts", user_id=columns["user_id"], ts=columns["ts"])
     assert (found.columns, "[user_id] alone keeps only the newest" in str(found.note)) == (("user_id", "ts"), True)
     assert choice("ts", user_id=columns["user_id"], ts=TIMES).columns == ("user_id", "ts"), "not the time alone"
-    assert choice(None, ts=[TIMES[0].replace(day=1 + n) for n in MANY], v=[1.5] * 20).columns == ("ts",)
+
+
+def test_a_time_that_is_unique_by_chance_is_no_key():
+    times = [TIMES[0].replace(day=1 + n) for n in MANY]
+    found = choice(None, till=[n % 3 for n in MANY], sold_at=times, item=["tea"] * 20, price=[2.5] * 20)
+    assert (found.columns, found.note) == (
+        (),
+        "sold_at has 20 values in the 20 different rows that were looked at, by chance: it is no key. Name the columns that "
+        "identify a row, such as [sold_at, till, item]",
+    )
+    found = choice(None, till=[n % 3 for n in MANY], sold_at=[*times[:12], *times[:8]], price=[2.5] * 20)
+    assert (found.columns, "sold_at has 12 values in the 20 different" in str(found.note)) == ((), True), (
+        "nor with a till"
+    )
+    found = choice(None, sold_at=[str(time) for time in times], v=[1.5] * 20)
+    assert (found.columns, str(found.note).endswith("that identify a row")) == ((), True), "by its name, and alone"
+    assert choice(None, till_no=[1] * 20, sold_at=times).columns == ("till_no", "sold_at")
+    pair = {"a": [n // 5 for n in MANY], "b": [n % 5 for n in MANY]}
+    assert choice(None, sold_at=times, **pair).columns == ("a", "b"), "without the time"
+
+
+def test_no_measure_is_part_of_a_key():
+    minutes = [TIMES[n % 2] for n in MANY]
+    for measure in ([n // 2 for n in MANY], [n / 8 for n in MANY], [Decimal(n) / 8 for n in MANY]):
+        found = choice(None, device=["d0"] * 20, minute=minutes, value=measure, percent=measure)
+        assert found.columns == ()
+    assert choice(None, device=["d0"] * 20, minute=minutes, shelf=[n // 2 for n in MANY]).columns == ("shelf", "minute")
 
 
 def test_columns_together_by_their_names():
@@ -99,8 +125,9 @@ def test_four_columns_that_say_so_come_before_a_number_with_a_fraction():
 
 def test_types_that_make_no_key_are_named():
     zoned = pa.array(TIMES, pa.timestamp("us", "UTC"))
-    assert "at would be unique, but at is a time with a zone" in str(choice(dev=["d"] * 6, at=zoned).note)
-    assert "x would be unique, but x is a number with a fraction" in str(choice(x=[1.5, 2.5], v=["a", "a"]).note)
+    assert "dev_id, at would be unique, but at is a time with a zone" in str(choice(dev_id=["d"] * 6, at=zoned).note)
+    assert "at has 6 values in the 6 different rows that were" in str(choice(dev=["d"] * 6, at=zoned).note)
+    assert "x is unique by chance, as an amount" in str(choice(x=[1.5, 2.5], v=["a", "a"]).note)
     assert "two to four together, are unique" in str(choice(x=[True, True], v=["a", "a"]).note)
 
 

@@ -41,7 +41,22 @@ DAYS = [f"2026-07-0{n}" for n in range(1, 4)]
 
 FEEDS = {
     "lines that come twice": Feed(
-        {"a.csv": _lines("id,v", [f"{n % 30},x{n % 30}" for n in range(60)])}, 30, {"record_key": ["id"]}
+        {"a.csv": _lines("id,v", [f"{n % 30},x{n % 30}" for n in range(60)])},
+        30,
+        {"record_key": ["id"]},
+        remark="# 30 rows are identical to others, and would count once",
+        says="# expect: {unique: [id]}  # identical rows, as the sample has, would stop each load",
+    ),
+    "a time that is unique by chance": Feed(
+        {
+            "a.csv": _lines(
+                "till,sold_at,item,price",
+                [f"{n % 4},2026-11-20 08:{min(n, 59):02}:00,tea{n % 9},2.50" for n in (*range(60), *range(10))],
+            )
+        },
+        None,
+        remark="# 10 rows are identical to others, and would count once. If each counts, deliver a column",
+        says="by chance: it is no key. Name the columns that identify a row, such as [sold_at, till, item]",
     ),
     "a key that is null in the tail": Feed(
         {"a.csv": _lines("id,note", [*(f"{n},same" for n in range(50)), ",same", ",other"])},
@@ -140,12 +155,12 @@ FEEDS = {
     "fractions as keys": Feed(
         {"a.csv": _lines("x,v", [f"{n}.5,same" for n in range(9)])},
         None,
-        remark="x would be unique, but x is a number with",
+        remark="x is unique by chance, as an amount identifies no row",
     ),
     "times with a zone as keys": Feed(
-        {"a.json": _json([{"dev": "d", "at": f"2026-07-01T10:00:0{n}Z"} for n in range(9)])},
+        {"a.json": _json([{"dev_id": "d", "at": f"2026-07-01T10:00:0{n}Z"} for n in range(9)])},
         None,
-        remark="at would be unique, but at is a time with a zone",
+        remark="dev_id, at would be unique, but at is a time with a zone",
     ),
     "headers in another case": Feed(
         {

@@ -106,3 +106,18 @@ def test_counts_add_up(kind: str, loads: list[tuple[str, list[tuple[str, int, in
                     key for key, held in stored.items() for _ in held
                 )
             assert json.loads(json.dumps(result.__dict__, default=str))["rows_filtered"] == result.rows_filtered
+
+
+@pytest.mark.parametrize(
+    ("ordering", "kept"),
+    [
+        ("ts", "rows with their keys whose ts is not lower"),
+        ("", "later rows with their keys (the table has no ordering field)"),
+    ],
+)
+def test_the_outcome_says_which_row_of_a_key_stays(tmp_path: Path, ordering: str, kept: str) -> None:
+    feed = Feed(tmp_path / "trips", tmp_path / "land")
+    feed.land("0.csv", "id,part,ts,value\nz,p,0,1\nz,p,0,2\n")
+    result = feed.run("csv", {"hoodie.table.ordering.fields": ordering})
+    assert f"1 row dropped as duplicates: the load has {kept}" in result.message
+    assert feed.open().read().column("value").to_pylist() == [2], "the later one"
