@@ -90,14 +90,16 @@ class Advice:
         return f"{self.text}{since}.{f' {self.detail}' if self.detail else ''}"
 
     @property
-    def lead(self) -> str:
-        """The remedy before it names the `fix`, such as to restore a file first: a reader takes a command without it for the only
-        way."""
-        return self.remedy.partition(self.fix)[0].strip() if self.fix and self.fix in self.remedy else ""
+    def ways(self) -> str:
+        """The remedy if it names the `fix`: what leads to it, such as to restore a file first, and what it costs, such as rows. A
+        reader takes a command without them for the only way, and for a harmless one. No full stop follows the command."""
+        if not self.fix or self.fix not in self.remedy:
+            return ""
+        return self.remedy.removesuffix(".") if self.remedy.endswith(f"{self.fix}.") else self.remedy
 
     def summary(self, now: datetime) -> str:
-        """The sentence for a place that shows nothing else but the `fix`, with what leads to it."""
-        return " ".join(filter(None, (self.sentence(now), self.lead)))
+        """The sentence for a place that shows nothing else but the `fix`, with what is to know of it."""
+        return " ".join(filter(None, (self.sentence(now), self.ways)))
 
     def as_dict(self, now: datetime) -> dict[str, Any]:
         """The advice for programs, with times in ISO 8601 and sizes in bytes."""

@@ -70,4 +70,4 @@ def _trouble(advice: Advice) -> Trouble:
 
 
 def _fix(advice: Advice) -> str:
-    return " ".join(filter(None, ("Fix:", advice.lead, advice.fix))) if advice.fix else ""
+    return f"Fix: {advice.ways or advice.fix}" if advice.fix else ""

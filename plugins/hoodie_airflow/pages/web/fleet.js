@@ -22,7 +22,7 @@ const columns = (now) => [
       row.description ? h("div", { class: "about" }, row.description) : null) },
   { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", { class: "reasons" }, state(row),
     news(row) ? h("div", { class: "about" }, brief(row.advice)) : null,
-    row.fix && COMMANDED.includes(row.state) ? h("div", {}, h("code", { class: "command" }, row.fix)) : null) },
+    row.fix && COMMANDED.includes(row.state) && !(news(row) && brief(row.advice).includes(row.fix)) ? h("div", {}, h("code", { class: "command" }, row.fix)) : null) },
   { key: "urgency", title: "Urgency", down: true, right: true, by: (row) => row.urgency, cell: (row) => right(times(row.urgency)) },
   { key: "last_commit", title: "Last commit", down: true, right: true, by: (row) => row.last_commit, cell: (row) => right(ago(row.last_commit, now)) },
   { key: "bytes", title: "Size", down: true, right: true, by: (row) => row.bytes, cell: (row) => right(size(row.bytes), measured(row, now)) },

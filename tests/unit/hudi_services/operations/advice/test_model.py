@@ -52,15 +52,12 @@ def test_values_for_programs():
     assert (values["fix"], values["parameters"]) == (None, {"force": True})
 
 
-def test_a_command_that_stands_alone_comes_after_what_its_remedy_says_first():
-    remedy = "Restore it. Without a copy: run rollback --instant 1, then ingest."
+def test_a_command_that_stands_alone_comes_with_all_that_its_remedy_says():
+    remedy = "Restore it. Without a copy: run rollback --instant 1, by which other rows are lost."
     lost = advice(fix="rollback --instant 1", remedy=remedy)
-    assert (lost.lead, lost.summary(NOW)) == (
-        "Restore it. Without a copy: run",
-        "Text. Restore it. Without a copy: run",
-    )
+    assert (lost.ways, lost.summary(NOW)) == (remedy, f"Text. {remedy}")
     for other in (advice(fix="clean", remedy=remedy), advice(remedy=remedy), advice(fix="clean")):
-        assert (other.lead, other.summary(NOW)) == ("", "Text.")
+        assert (other.ways, other.summary(NOW)) == ("", "Text.")
 
 
 def test_remedies_become_sentences():

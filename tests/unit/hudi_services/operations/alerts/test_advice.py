@@ -76,6 +76,9 @@ def test_a_fix_that_is_not_the_first_choice_comes_after_it(tmp_path):
     texts = [text for _, _, text in alerts(tmp_path, shown=shown)]
     fix = "Fix: Restore it from a backup. Without one: hudi-services rollback --instant 1 --table orders"
     assert [text for text in texts if text.startswith("A file is missing")] == [f"A file is missing. {fix}"]
+    finding["remedy"] += ", by which rows are lost"
+    texts = [text for _, _, text in alerts(tmp_path, shown=shown)]
+    assert f"A file is missing. {fix}, by which rows are lost." in texts
 
 
 def test_another_condition_that_reports_the_same_goes_first(tmp_path):

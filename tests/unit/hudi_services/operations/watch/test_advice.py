@@ -114,7 +114,10 @@ def test_a_missing_file_has_the_command_of_the_doctor(store, tmp_path):
     rollback = f"hudi-services rollback --instant {instant.time} --table orders"
     assert (damaged.health, damaged.severity, damaged.fix) == ("damaged", "damage", rollback)
     assert damaged.advice.startswith(f"A file is missing that commit {instant.time} wrote ")
-    assert damaged.advice.endswith("Restore it from a backup. Without one, take its commit back:"), "before the command"
+    assert f"Restore it from a backup. Without one, take its commit back: {rollback}, then" in damaged.advice
+    assert damaged.advice.endswith("so that rows from elsewhere are lost and deleted ones come back."), (
+        "after the command"
+    )
     snapshot = store.table("orders")
     [waiting] = seen("orders", snapshot, ()).waiting
     assert (waiting.kind, waiting.command) == ("problem", rollback)
