@@ -61,3 +61,7 @@ def test_a_plan_is_made_at_once_or_left_to_the_dag(browser: Browser, home: Airfl
         page.get_by_role("button", name="Plan by a run of the DAG").click()
         page.wait_for_url("**/hudi/#/run/hudi_clean__visits/manual__2")
         assert started == [{"operation": "explain"}]
+    with signed_in(browser, home, "viewer") as page:
+        page.goto(f"{home.address}/hudi/#/plan/orders/clean")
+        expect(page.get_by_text("your role must be allowed to start runs")).to_be_visible()
+        expect(page.get_by_role("button", name="Plan by a run of the DAG")).to_have_count(0)

@@ -22,8 +22,8 @@ export async function plan(ask, [, name, service], tell) {
   ];
 }
 
-/** A run of the DAG has more time, memory and machines. */
+/** A run of the DAG has more time, memory and machines, for users who may start one. */
 function refused(error, dag, tell) {
-  return [section("Not planned here", [h("p", { class: "lines" }, error.message),
-    h("p", {}, starter(tell, "Plan by a run of the DAG", dag, { operation: "explain" }))])];
+  const run = error.forbidden || error.none ? null : h("p", {}, starter(tell, "Plan by a run of the DAG", dag, { operation: "explain" }));
+  return [section("Not planned here", [h("p", { class: "lines" }, error.message), run])];
 }

@@ -19,7 +19,7 @@ async function answered(path, how) {
   if (answer.status === 401) throw new Error("You are signed out of Airflow: reload the page to sign in.");
   const { detail } = await answer.json().catch(() => ({}));
   if (answer.status === 403 && (detail === undefined || detail === "Forbidden")) throw new Error(`Your role in Airflow may not ${how.method ? "do" : "read"} this.`);
-  if (typeof detail === "string" && (how.method || FOR_PEOPLE.has(answer.status))) throw Object.assign(new Error(detail), { none: answer.status === 404 });
+  if (typeof detail === "string" && (how.method || FOR_PEOPLE.has(answer.status))) throw Object.assign(new Error(detail), { none: answer.status === 404, forbidden: answer.status === 403 });
   if (answer.status === 422 && Array.isArray(detail)) throw new Error(detail.map((each) => `${each?.loc?.at(-1)}: ${each?.msg}`).join("; "));
   throw new Error(`Airflow's API server answered HTTP ${answer.status}: its log says why.`);
 }
