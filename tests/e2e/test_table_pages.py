@@ -51,7 +51,7 @@ def test_the_pages_are_walked(browser: Browser, home: AirflowHome, few: None, us
         expect(frame(page).get_by_text("The registry has 1 mistake")).to_be_visible()
         frame(page).get_by_text("1 mistake", exact=True).click()
         expect(frame(page).get_by_text("typ: is not an option")).to_be_visible()
-        expect(tables.get_by_role("row", name="gone")).to_contain_text("not there yet")
+        expect(tables.get_by_role("row", name="gone")).to_contain_text("is not there")
         expect(tables.get_by_role("row", name="visits")).to_contain_text("not looked at yet")
         tables.get_by_role("link", name="orders").click()
         expect(frame(page).get_by_role("heading", name="orders")).to_be_visible()
@@ -272,7 +272,7 @@ def test_the_card_on_the_home_page_tells_how_tables_are_and_breaks_nothing(
     with signed_in(browser, home, "viewer") as page:
         page.goto(home.address)
         card = page.get_by_role("region", name="Hudi tables")
-        expect(card).to_contain_text("1 not there yet")
+        expect(card).to_contain_text("1 not there")
         welcome = page.get_by_text("Welcome").first
         page.get_by_role("link", name="Dags", exact=True).first.click()
         page.wait_for_url("**/dags")

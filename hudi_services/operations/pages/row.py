@@ -18,10 +18,22 @@ from hudi_services.operations.watch.model import Summary
 from hudi_services.services.entries import ENTRIES
 
 Standing = Literal[
-    "gone", "unreadable", "damaged", "failed", "asks", "blocked", "missed", "absent", "unknown", "paused", "ok"
+    "gone",
+    "missing",
+    "unreadable",
+    "damaged",
+    "failed",
+    "asks",
+    "blocked",
+    "missed",
+    "absent",
+    "unknown",
+    "paused",
+    "ok",
 ]
 GRAVEST: tuple[Standing, ...] = (
     "gone",
+    "missing",
     "unreadable",
     "damaged",
     "failed",
@@ -33,8 +45,9 @@ GRAVEST: tuple[Standing, ...] = (
     "paused",
     "ok",
 )
-"""The gravest first. `gone`: it is absent, and was there; `failed`: the last run of a service; `asks`: a run waits for
-an approval; `unknown`: the watcher has not looked at the table yet; the others as in `Summary.health`."""
+"""The gravest first. `gone`: it is absent, and was there; `missing`: it is absent, and no load of ours would make it;
+`failed`: the last run of a service; `asks`: a run waits for an approval; `unknown`: the watcher has not looked at the
+table yet; the others as in `Summary.health`."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +91,7 @@ def row(table: Table, fleet_state: FleetState, today: date) -> FleetRow:
     runs = last_runs(table, fleet_state)
     failed = [run.service for run in runs if run.is_failed]
     asking = [run.service for run in runs if run.state == "asks"]
-    standings: list[Standing] = ["unknown" if summary is None else "gone" if _is_gone(summary) else summary.health]
+    standings: list[Standing] = ["unknown" if summary is None else _seen(table, summary)]
     if failed:
         standings.append("failed")
     if asking:
@@ -125,8 +138,10 @@ def _is_less(summary: Summary, severity: Severity) -> bool:
     return order.index(Severity(summary.severity)) > order.index(severity)
 
 
-def _is_gone(summary: Summary) -> bool:
-    return summary.health == "absent" and summary.was_there
+def _seen(table: Table, summary: Summary) -> Standing:
+    if summary.health != "absent":
+        return summary.health
+    return "gone" if summary.was_there else "absent" if table.filled_here else "missing"
 
 
 def _reasons(summary: Summary) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 const NAME = "Hudi tables";
 const WORDS = {
-  unreadable: "cannot be read", damaged: "damaged", failed: "with a failed run", blocked: "blocked", missed: "with missed objectives",
+  gone: "gone", missing: "not there", unreadable: "cannot be read", damaged: "damaged", failed: "with a failed run",
+  asks: "waiting for approval", blocked: "blocked", missed: "with missed objectives",
   absent: "not there yet", unknown: "not looked at yet", paused: "paused", ok: "fine",
 };
 const FRAME = { border: "1px solid color-mix(in srgb, currentColor 25%, transparent)", borderRadius: "6px", padding: "12px 16px", margin: "12px 0" };

@@ -18,6 +18,7 @@ from hudi_services.services.entries import ENTRIES
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 TABLE = table_model(ENTRIES).model_validate({"name": "t", "base_path": "/lake/t", "type": "MERGE_ON_READ"})
+FED = {"name": "t", "base_path": "/lake/t", "source": {"path": "/landing", "format": "csv"}}
 SEEN = Summary(
     "t", "/lake/t", "ok", NOW, NOW, rows=4, bytes=9, files=2, log_bytes=1, pending=3, instants=7, urgency=0.5
 )
@@ -29,7 +30,9 @@ def seen(summary: Summary | None = None, **states: str) -> FleetRow:
 
 
 def test_every_health_has_its_place() -> None:
-    assert set(GRAVEST) == set(get_args(Standing)) == {*get_args(Health), "gone", "failed", "asks", "unknown"}
+    assert (
+        set(GRAVEST) == set(get_args(Standing)) == {*get_args(Health), "gone", "missing", "failed", "asks", "unknown"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,7 +84,13 @@ def test_the_dag_of_a_server_that_is_switched_off_is_named() -> None:
 def test_a_table_that_was_there_is_gone() -> None:
     found = seen(replace(SEEN, health="absent", reason="a long error"))
     assert (found.state, found.reasons, found.bytes) == ("gone", ("there is no table at /lake/t",), 9)
-    assert seen(Summary("t", "/lake/t", "absent", NOW)).state == "absent"
+
+
+def test_a_table_that_no_load_of_ours_makes_is_missing() -> None:
+    absent = Summary("t", "/lake/t", "absent", NOW)
+    assert seen(absent).state == "missing", "as its advice says"
+    assert seen(absent, clean="failed").state == "missing", "one state"
+    assert row(table_model(ENTRIES).model_validate(FED), FleetState({}, {"t": absent}), NOW.date()).state == "absent"
 
 
 def test_a_pause_is_told_whatever_is_graver() -> None:
