@@ -31,6 +31,7 @@ _PARTITIONS = (
     Column("log_bytes", "size of logs", size, right=True, rank=2),
     Column("older_bytes", "older versions", size, right=True, rank=3),
     Column("last_instant", "last written", rank=2),
+    Column("missing", "missing", lambda paths: count(len(paths)) if paths else "", right=True),
 )
 _SLICES = (
     _PARTITION,
@@ -53,14 +54,18 @@ _FILES = (
 
 
 def partitions(look: Look) -> Page:
-    """Each partition with what is current in it; `rows` are those of base files, over which logs lay theirs and deletions."""
+    """Each partition with what is current in it, and the files that it lacks; `rows` are those of base files, over which logs lay
+    theirs and deletions."""
     counts = row_counts(look, look.view.slices)
     current, all_bytes = _by_partition(look.view.slices), defaultdict[str, int](int)
     for files in look.view.files:
         all_bytes[files.partition] = sum(base_file.size for base_file in files.base_files)
         all_bytes[files.partition] += sum(log.info.size for log in files.log_files)
     problems, lines = _problems(look.view), []
-    for path in sorted(all_bytes):
+    missing: defaultdict[str, list[str]] = defaultdict(list)
+    for file in _missing(look.view) if problems else ():
+        missing[file.partition].append(file.path)
+    for path in sorted({*all_bytes, *missing}):
         slices = current.get(path, [])
         used = sum(file_slice.size for file_slice in slices)
         lines.append(
@@ -73,6 +78,7 @@ def partitions(look: Look) -> Page:
                 "log_bytes": sum(_log_bytes(file_slice) for file_slice in slices),
                 "older_bytes": all_bytes[path] - used,
                 "last_instant": max((_last(file_slice) for file_slice in slices), default=None),
+                "missing": missing.get(path, []),
             }
         )
     return _page(look, "partitions", lines, _PARTITIONS, problems)

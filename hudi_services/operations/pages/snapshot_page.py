@@ -46,7 +46,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition and its current contents; sizes in bytes, `bytes` with logs."""
+    """A partition and its current contents; sizes in bytes, `bytes` with logs. `missing` files of it are lost."""
 
     path: str
     bytes: int
@@ -54,6 +54,7 @@ class Partition:
     log_bytes: int
     log_files: int
     older_bytes: int
+    missing: int = 0
 
 
 @dataclass(frozen=True)
@@ -277,5 +278,11 @@ def _consumer(row: Mapping[str, Any], looked_at: datetime) -> Consumer:
 
 def _partition(row: Mapping[str, Any]) -> Partition:
     return Partition(
-        row["partition"], row["bytes"], row["file_groups"], row["log_bytes"], row["log_files"], row["older_bytes"]
+        row["partition"],
+        row["bytes"],
+        row["file_groups"],
+        row["log_bytes"],
+        row["log_files"],
+        row["older_bytes"],
+        len(row.get("missing", ())),
     )

@@ -25,7 +25,7 @@ from hudi_services.operations.watch.model import Health, Snapshot, Summary
 from hudi_services.operations.watch.skew import skew
 from hudi_services.operations.watch.successes import successes
 
-_PARTITIONS = 1000  # the largest
+_PARTITIONS = 1000  # those that lack files, and the largest
 _INSTANTS = 1000  # the newest
 _SMALL = 32 * 1024 * 1024  # bytes; an edge of the sizes that `show table` counts by
 
@@ -41,7 +41,7 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
         grave = [damage for damage in damages_now(ChosenTable(base_path, look.entry)) if damage.grave]
         table_values["findings"] = [*as_findings(grave), *table_values["findings"]]
     parts = partitions(look).values["partitions"]
-    largest = sorted(parts, key=lambda part: part["bytes"], reverse=True)[:_PARTITIONS]
+    largest = sorted(parts, key=lambda part: (bool(part["missing"]), part["bytes"]), reverse=True)[:_PARTITIONS]
     instants = timeline(look, _INSTANTS).values
     wanting, left_out = groups(look)
     body = {

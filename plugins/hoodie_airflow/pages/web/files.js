@@ -47,7 +47,8 @@ function partitions(found) {
     rows: found.partitions,
     noun: "partition",
     columns: [
-      { key: "path", title: "Partition", by: (row) => row.path, cell: (row) => h("th", { scope: "row", class: "path" }, row.path || "(the table itself)") },
+      { key: "path", title: "Partition", by: (row) => row.path, cell: (row) => h("th", { scope: "row", class: "path" }, row.path || "(the table itself)",
+        row.missing ? h("div", { class: "about" }, h("span", { class: "bad" }, h("span", { "aria-hidden": "true" }, "✕ "), `${counted(row.missing, "file")} missing`)) : null) },
       { key: "bytes", title: "Size", down: true, right: true, by: (row) => row.bytes, cell: (row) => right(size(row.bytes)) },
       { key: "file_groups", title: "File groups", down: true, right: true, by: (row) => row.file_groups, cell: (row) => right(count(row.file_groups)) },
       { key: "mean", title: "Mean of a file group", down: true, right: true, by: (row) => (row.file_groups ? row.bytes / row.file_groups : null),

@@ -45,4 +45,5 @@ def test_a_missing_file_is_shown_as_missing_and_no_older_slice_as_current(tmp_pa
     _, found = look(capsys, path, "files", "--partition=part=q")
     assert [file["missing"] for file in found["files"]] == [False]
     _, found = look(capsys, path, "partitions", code=FAILED)
+    assert {each["partition"]: each["missing"] for each in found["partitions"]} == {"part=p": [gone], "part=q": []}
     assert gone in found["problems"][0]
