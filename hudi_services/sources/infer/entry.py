@@ -45,6 +45,7 @@ class Finding:
     patterns: Sequence[str] = ()  # patterns of the names of the files
     strangers: Mapping[str, Collection[str]] = field(default_factory=dict)  # files of other feeds, and their columns
     is_of_pattern: bool = False  # the user chose some of the files of a folder
+    exponents: Mapping[str, str] = field(default_factory=dict)  # columns of codes, and one that looks like a number
 
 
 def entry_text(finding: Finding) -> str:
@@ -181,6 +182,8 @@ def _schema(finding: Finding) -> Iterator[str]:
     for name, kind in finding.types.items():
         type_name = "string" if name in finding.roles.times else kind
         unsure = "a few values are no numbers; string takes these, too" if name in finding.mostly else None
+        if name in finding.exponents:
+            unsure = f"{finding.exponents[name]} among whole numbers is a code; double if it is a number"
         yield f"        {_word(old.get(name, name))}: {_word(type_name)}{_remark(unsure)}"
     yield from _untyped(finding)
     yield from _rename(finding)

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from hudi_services.entry.feed.model import Csv
 from hudi_services.sources.ingest.files.csv_rows import without_null_texts
-from hudi_services.sources.ingest.files.numbers import are_codes, exact_type, readable
+from hudi_services.sources.ingest.files.numbers import are_codes, exact_type, first_exponent, readable
 
 _SHARE = 0.9  # from this share of the values on the others are mistakes
 
@@ -35,6 +35,13 @@ def _number(texts: pa.ChunkedArray, csv: Csv) -> pa.DataType | None:
     numbers = readable(texts, pa.float64(), csv)
     numbers = numbers.filter(pc.match_substring_regex(numbers, r"^[+-]?[0-9]*\.?[0-9]+$"))
     return exact_type(numbers) if len(texts) and len(numbers) >= _SHARE * len(texts) else None
+
+
+def exponents(rows: pa.Table) -> dict[str, str]:
+    """The text columns whose values are whole numbers but for codes such as 1E5, each with one of these."""
+    texts = [column for column in rows.schema if pa.types.is_string(column.type)]
+    codes = {column.name: first_exponent(rows[column.name]) for column in texts}
+    return {name: code for name, code in codes.items() if code is not None}
 
 
 def torn_columns(schemas: Sequence[pa.Schema]) -> list[str]:

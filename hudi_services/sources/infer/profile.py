@@ -27,7 +27,7 @@ from hudi_services.sources.infer.dialect import Dialect, csv_dialect, json_diale
 from hudi_services.sources.infer.entry import Finding
 from hudi_services.sources.infer.feed_comparison import blanks_around, check_one_feed, strangers
 from hudi_services.sources.infer.json_days import with_days
-from hudi_services.sources.infer.majority_type import mostly_numbers, torn_columns
+from hudi_services.sources.infer.majority_type import exponents, mostly_numbers, torn_columns
 from hudi_services.sources.infer.names import usable_names
 from hudi_services.sources.infer.null_words import null_words
 from hudi_services.sources.infer.paths import date_pattern
@@ -101,6 +101,7 @@ def look_at(path: str, file_format: str | None, name: str | None) -> Finding:
             [file.modified_ms for file in sample.selection.files],
             sample.selection.patterns,
             strangers(columns),
+            exponents=exponents(rows) if sample.selection.file_format == "csv" else {},
             is_of_pattern=pattern is not None and bool(name or stem(pattern)),
         )
 

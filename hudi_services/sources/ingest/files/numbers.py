@@ -12,12 +12,26 @@ DIGITS = 38
 _SCALE = 2  # digits after the point that a guessed decimal has at least: what costs 10.5 today costs 10.55 tomorrow
 _PLAIN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$"
 _CODE = r"^\s*(?:\+|-?0[0-9xX])"
+_EXPONENT = r"^\s*[0-9]+[eE][0-9]+\s*$"
+_WHOLE = r"^\s*-?[0-9]+\s*$"
 _LIMIT = 2**63
 
 
 def are_codes(texts: pa.ChunkedArray) -> bool:
-    """True if some texts look like numbers that would be written differently: 007 is not 7, 0x10 not 16, +49 not 49."""
-    return bool(pc.any(pc.match_substring_regex(texts, _CODE)).as_py())
+    """True if some texts look like numbers that would be written differently: 007 is not 7, 0x10 not 16, +49 not 49, and 1E5 not
+    100000 beside whole numbers."""
+    return bool(pc.any(pc.match_substring_regex(texts, _CODE)).as_py()) or first_exponent(texts) is not None
+
+
+def first_exponent(texts: pa.ChunkedArray) -> str | None:
+    """The first text such as 1E5 among whole numbers, if there are no others: programs write a point or a sign into the exponents
+    of numbers, as in 1.0E5 and 1e+05."""
+    texts = texts.drop_null()
+    is_exponent = pc.match_substring_regex(texts, _EXPONENT)
+    some = pc.any(is_exponent).as_py() and not pc.all(is_exponent).as_py()
+    if not some or not pc.all(pc.or_(is_exponent, pc.match_substring_regex(texts, _WHOLE))).as_py():
+        return None
+    return str(texts.filter(is_exponent)[0].as_py()).strip()
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -58,6 +58,12 @@ FEEDS = {
         remark="# 10 rows are identical to others, and would count once. If each counts, deliver a column",
         says="by chance: it is no key. Name the columns that identify a row, such as [sold_at, till, item]",
     ),
+    "codes that look like numbers": Feed(
+        {"a.csv": _lines("code,city", [*(f"{n},x" for n in range(40)), "1E5,x", "100000,x"])},
+        42,
+        {"record_key": ["code"]},
+        says="code: string  # 1E5 among whole numbers is a code; double if it is a number?",
+    ),
     "a key that is null in the tail": Feed(
         {"a.csv": _lines("id,note", [*(f"{n},same" for n in range(50)), ",same", ",other"])},
         None,
