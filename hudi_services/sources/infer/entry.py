@@ -13,7 +13,7 @@ import yaml
 from hoodie.display import counted
 from hudi_services.sources.infer.columns import Roles
 from hudi_services.sources.infer.dialect import Dialect
-from hudi_services.sources.infer.feed_comparison import others_text
+from hudi_services.sources.infer.feed_comparison import lacks_text, others_text
 
 _SHOWN = 5  # names of empty files
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
@@ -46,6 +46,7 @@ class Finding:
     strangers: Mapping[str, Collection[str]] = field(default_factory=dict)  # files of other feeds, and their columns
     is_of_pattern: bool = False  # the user chose some of the files of a folder
     exponents: Mapping[str, str] = field(default_factory=dict)  # columns of codes, and one that looks like a number
+    lacked: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns that files lack, and these files
 
 
 def entry_text(finding: Finding) -> str:
@@ -72,6 +73,9 @@ def _lines(finding: Finding) -> Iterator[str]:
         yield f"# Cannot be read, and was left out: {path} ({' '.join(reason.split())})"
     if finding.strangers:
         yield f"# Several feeds? Other columns than most: {others_text(finding.strangers)}. Then name a pattern of one"
+    if finding.lacked:
+        lacks = lacks_text(finding.lacked)
+        yield f"# Columns are lacking: {lacks}. Its rows have null there, also where they replace rows with a value"
     if finding.empty:
         more = f" … and {len(finding.empty) - _SHOWN:,} more" if len(finding.empty) > _SHOWN else ""
         yield f"# Empty (0 bytes), and was left out: {', '.join(finding.empty[:_SHOWN])}{more}"

@@ -48,6 +48,25 @@ def blanks_around(columns: Mapping[str, Sequence[str]]) -> dict[str, str]:
     return result
 
 
+def lacking(columns: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    """The columns that some files of a feed lack, as they are first written, and these files."""
+    of_files = {path: {name.strip().lower() for name in names} for path, names in columns.items()}
+    first_forms = {
+        name.strip().lower(): name.strip() for names in reversed([*columns.values()]) for name in reversed([*names])
+    }
+    lacked = {form: [path for path, names in of_files.items() if key not in names] for key, form in first_forms.items()}
+    return {name: paths for name, paths in reversed([*lacked.items()]) if paths}
+
+
+def lacks_text(lacked: Mapping[str, Sequence[str]]) -> str:
+    """The columns that files lack, for a remark."""
+    more = f" … and {len(lacked) - _SHOWN} more" if len(lacked) > _SHOWN else ""
+    texts = [
+        f"{', '.join(paths[:_SHOWN])}{', …' * (len(paths) > _SHOWN)} has no {name}" for name, paths in lacked.items()
+    ]
+    return "; ".join(texts[:_SHOWN]) + more
+
+
 def check_one_feed(pattern: str, columns: Mapping[str, Collection[str]]) -> None:
     """Raises SourceError for a pattern whose files are of several feeds."""
     others = strangers(columns)

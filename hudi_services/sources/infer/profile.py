@@ -25,7 +25,7 @@ from hudi_services.entry.feed.model import Csv, Feed
 from hudi_services.sources.infer.columns import roles_of
 from hudi_services.sources.infer.dialect import Dialect, csv_dialect, json_dialect
 from hudi_services.sources.infer.entry import Finding
-from hudi_services.sources.infer.feed_comparison import blanks_around, check_one_feed, strangers
+from hudi_services.sources.infer.feed_comparison import blanks_around, check_one_feed, lacking, strangers
 from hudi_services.sources.infer.json_days import with_days
 from hudi_services.sources.infer.majority_type import exponents, mostly_numbers, torn_columns
 from hudi_services.sources.infer.names import usable_names
@@ -103,6 +103,7 @@ def look_at(path: str, file_format: str | None, name: str | None) -> Finding:
             strangers(columns),
             exponents=exponents(rows) if sample.selection.file_format == "csv" else {},
             is_of_pattern=pattern is not None and bool(name or stem(pattern)),
+            lacked=_lacked(sample.selection, columns),
         )
 
 
@@ -122,6 +123,14 @@ def _dialect(selection: Selection, heads: Sequence[Path]) -> Dialect:
 def _names(selection: Selection, heads: Sequence[Path]) -> list[str]:
     """The names of the columns of some files. Without a header there are none."""
     return _parquet_names(heads) if selection.file_format == "parquet" else _dialect(selection, heads).names
+
+
+def _lacked(selection: Selection, columns: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The columns that files lack. Objects of JSON leave out what they do not have, and files of other feeds are named by
+    themselves."""
+    others = strangers(columns)
+    of_feed = {path: names for path, names in columns.items() if path not in others}
+    return lacking(of_feed) if selection.file_format != "json" else {}
 
 
 def _without_header(selection: Selection, names: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from hoodie.errors import SourceError
-from hudi_services.sources.infer.feed_comparison import blanks_around, check_one_feed, others_text, strangers
+from hudi_services.sources.infer.feed_comparison import (
+    blanks_around,
+    check_one_feed,
+    lacking,
+    lacks_text,
+    others_text,
+    strangers,
+)
 
 
 def test_a_feed_gains_and_loses_columns():
@@ -34,3 +41,14 @@ def test_names_with_blanks_around_them_in_some_files():
     assert list(blanks_around({"a.csv": [" id "], "b.csv": [" id "], "c.csv": ["id"]})) == ["c.csv"]
     assert blanks_around({"a.csv": [" id "], "b.csv": [" id "]}) == {}, "a rename serves them"
     assert blanks_around({"a.csv": ["id", "id "], "b.csv": ["id", "id "]}) == {}, "columns of one file"
+
+
+def test_columns_that_files_lack():
+    columns = {"1.csv": ["id", "Currency"], "2.csv": ["id"], "3.csv": ["ID", "currency", "note"]}
+    lacked = lacking(columns)
+    assert lacked == {"Currency": ["2.csv"], "note": ["1.csv", "2.csv"]}
+    assert lacks_text(lacked) == "2.csv has no Currency; 1.csv, 2.csv has no note"
+    assert lacking({"a.csv": ["id"], "b.csv": ["id"]}) == {}
+    many = lacks_text({f"c{n}": [f"{n}.csv" for n in range(4)] for n in range(5)})
+    assert many.startswith("0.csv, 1.csv, 2.csv, … has no c0; ")
+    assert many.endswith(" … and 2 more")

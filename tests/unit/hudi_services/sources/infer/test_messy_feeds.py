@@ -64,6 +64,12 @@ FEEDS = {
         {"record_key": ["code"]},
         says="code: string  # 1E5 among whole numbers is a code; double if it is a number?",
     ),
+    "a column that one file lacks": Feed(
+        {"1.csv": _lines("id,v,w", [f"{n},x,y" for n in range(9)]), "2.csv": _lines("w,id", ["y,9"])},
+        10,
+        {"record_key": ["id"]},
+        remark="# Columns are lacking: 2.csv has no v. Its rows have null there, also where they replace rows with a value",
+    ),
     "a key that is null in the tail": Feed(
         {"a.csv": _lines("id,note", [*(f"{n},same" for n in range(50)), ",same", ",other"])},
         None,
