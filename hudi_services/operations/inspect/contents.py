@@ -173,7 +173,7 @@ def _page(
 
 
 def _problems(view: TableView) -> list[str]:
-    """The error that a read meets: a file that is missing, or was cut short."""
+    """The error that a read meets: a file that is missing, cut short or replaced."""
     try:
         view.check()
     except HoodieError as error:

@@ -19,7 +19,7 @@ from hoodie.timeline.codecs.commit_files import LISTED, Written
 from hoodie.view import TableState
 from hoodie.view.committed_files import written_files
 from hoodie.view.files import PartitionFiles
-from hoodie.view.missing_files import ExpectedFile, check_sizes, log_place, shorter
+from hoodie.view.missing_files import ExpectedFile, check_sizes, log_place, resized
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,11 @@ class SliceCheck:
                 self.not_cleaned(commit, stat.group, before, after)
 
     def whole(self, commit: Instant, group: GroupId, file_slice: FileSlice | None, timeline: Timeline) -> None:
-        """Raises CorruptFileError for a file of the slice that was cut short, and ChangeRangeError or MissingFileError for a file
-        that a commit of the timeline wrote to it, or after it. Without their rows inserts would be in place of updates."""
+        """Raises CorruptFileError for a file of the slice that has another size than its commit says, and ChangeRangeError or
+        MissingFileError for a file that a commit of the timeline wrote to it, or after it. Without their rows inserts would be in
+        place of updates."""
         paths = file_slice.paths if file_slice is not None else ()
-        check_sizes(self.state, [self._short[path] for path in paths if path in self._short])
+        check_sizes(self.state, [self._resized[path] for path in paths if path in self._resized])
         base = file_slice.base_file if file_slice is not None else None
         begin = base.instant if base is not None else BEGINNING  # without its base file a slice begins with its logs
         for lost in self._lost.get(group, ()):
@@ -99,9 +100,9 @@ class SliceCheck:
         return list(zip(commits, written_files(self.state, commits, partitions), strict=True))
 
     @cached_property
-    def _short(self) -> Mapping[str, tuple[ExpectedFile, int]]:
-        """Files by path that are shorter than their commit says, and the bytes that they have."""
-        return {file.path: (file, size) for file, size in shorter(self.state, self.files, self._written)}
+    def _resized(self) -> Mapping[str, tuple[ExpectedFile, int]]:
+        """Files by path that have not the size which their commit says, and the bytes that they have."""
+        return {file.path: (file, size) for file, size in resized(self.state, self.files, self._written)}
 
     @cached_property
     def _lost(self) -> Mapping[GroupId, Sequence[ExpectedFile]]:

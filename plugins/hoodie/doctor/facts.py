@@ -23,7 +23,7 @@ from hoodie.transaction.locks import FoundLock
 from hoodie.view import TableState
 from hoodie.view.files import PartitionFiles, sizes_by_path
 from hoodie.view.metadata_table import MetadataListing
-from hoodie.view.missing_files import ExpectedFile, short_files
+from hoodie.view.missing_files import ExpectedFile, resized_files
 from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 
@@ -90,9 +90,9 @@ class Facts:
         return bare_key_of(self.state, self.slices)
 
     @cached_property
-    def short(self) -> Sequence[tuple[ExpectedFile, int]]:
-        """Files of `slices` with fewer bytes than their commit says, and how many they have. It may open some of them."""
-        return short_files(self.state, self.slices)
+    def resized(self) -> Sequence[tuple[ExpectedFile, int]]:
+        """Files of `slices` with another size than their commit says, and their bytes. It may open some of them."""
+        return resized_files(self.state, self.slices)
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:

@@ -16,6 +16,13 @@ OVERWRITE = (
 )
 
 
+def copy(facts: Facts, path: str) -> str:
+    """The remedy for this file by a copy of it, or by the newest savepoint without it."""
+    times = [saved.instant for saved in facts.savepoints if path not in saved.paths]
+    restore = f", or restore the table: `hudi-services restore --savepoint {max(times)}`" if times else ""
+    return f"restore it from a copy of the table{restore}"
+
+
 def remedy(facts: Facts, lost: Sequence[ExpectedFile]) -> str:
     """The ways to repair a table without these files of its current slices: for all of them together."""
     ways = ["restore it from a backup", *_way_back(facts, lost), OVERWRITE]

@@ -9,10 +9,10 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hoodie.doctor import catalogue
+from hoodie.doctor import catalogue, file_remedy
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.errors import RESTORE, CorruptFileError, MissingFileError
+from hoodie.errors import CorruptFileError, MissingFileError
 from hoodie.formats.bootstrap_file import open_file
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile
@@ -41,8 +41,7 @@ def footers(facts: Facts) -> Iterator[Finding]:
                     "a base file cannot be read"
                     if check is catalogue.TORN_FILE
                     else "a base file is not what its commit wrote",
-                    "restore it from a copy of the table; a table with a savepoint can be taken back to it "
-                    f"({RESTORE})",
+                    file_remedy.copy(facts, file.path),
                     found=detail,
                     path=file.path,
                     instant=file.instant,

@@ -9,10 +9,10 @@ from functools import partial
 
 import pyarrow as pa
 
-from hoodie.doctor import catalogue
+from hoodie.doctor import catalogue, file_remedy
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.errors import RESTORE, CorruptFileError
+from hoodie.errors import CorruptFileError
 from hoodie.formats.log import BlockType, LogBlock, read_rows, scan_blocks
 from hoodie.model.files import LogFile
 from hoodie.model.time import Time
@@ -36,8 +36,7 @@ def logs(facts: Facts) -> Iterator[Finding]:
             if flaw is not None:
                 yield catalogue.TORN_LOG.finding(
                     "rows that were committed cannot be read from a log",
-                    "restore it from a copy of the table; a table with a savepoint can be taken back to it "
-                    f"({RESTORE})",
+                    file_remedy.copy(facts, log.path),
                     found=flaw,
                     path=log.path,
                     bytes=log.info.size,

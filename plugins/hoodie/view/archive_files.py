@@ -11,7 +11,7 @@ from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.timeline.codecs.commit_files import Written, written_by
-from hoodie.view.missing_files import ExpectedFile, absent_of, check_sizes, refuse_absent, shorter
+from hoodie.view.missing_files import ExpectedFile, absent_of, check_sizes, refuse_absent, resized
 from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.state import TableState
 
@@ -37,7 +37,7 @@ def check_archived(
     sizes: list[tuple[Instant, Written]] = []
     absent = absent_of(state, slices, _noted(_written(state, chosen, commits), present, sizes), as_of=as_of)
     refuse_absent(state, unexplained(state, absent, as_of), slices, as_of)
-    check_sizes(state, shorter(state, slices, (pair for pair in sizes if as_of is None or pair[0].time <= as_of)))
+    check_sizes(state, resized(state, slices, (pair for pair in sizes if as_of is None or pair[0].time <= as_of)))
 
 
 def absent_archived(state: TableState, slices: Sequence[FileSlice]) -> list[ExpectedFile]:

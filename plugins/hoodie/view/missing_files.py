@@ -1,4 +1,5 @@
-"""Data files that commits of the active timeline wrote, that make up the table, and that are not there, or cut short.
+"""Data files that commits of the active timeline wrote, that make up the table, and that are not there, cut short, or not
+the ones that were written.
 
 Without this check older rows would come back, deleted ones too, and the next write would build on them.
 """
@@ -46,7 +47,7 @@ class ExpectedFile:
     partition: str
     name: str
     instant: Instant
-    size: int = 0  # bytes that it has at least, as its commit says; 0 where it says nothing
+    size: int = 0  # bytes that its commit says, which a log may exceed; 0 where it says nothing
 
     @property
     def path(self) -> str:
@@ -67,8 +68,8 @@ def check_files(
     partitions: Collection[str] | None = None,
     as_of: Time | None = None,
 ) -> None:
-    """Raises MissingFileError when a file that should be in one of the slices is not, and CorruptFileError when one is shorter
-    than its commit says. Raises UnsupportedTableError for files that Hudi did not write.
+    """Raises MissingFileError when a file that should be in one of the slices is not, and CorruptFileError when one has
+    another size than its commit says. Raises UnsupportedTableError for files that Hudi did not write.
 
     `slices` are the latest ones, now or at the instant `as_of`, of the named partitions or of the whole table (None), as a
     listing found them. Each group must have the newest base file that a commit of the active timeline wrote, or a newer one, and
@@ -76,7 +77,7 @@ def check_files(
     is about to take, from a slice of the past.
     """
     refuse_absent(state, absent_files(state, slices, partitions, as_of), slices, as_of)
-    check_sizes(state, short_files(state, slices, partitions, as_of))
+    check_sizes(state, resized_files(state, slices, partitions, as_of))
 
 
 def refuse_absent(
@@ -161,20 +162,20 @@ def absent_files(
     return [file for file in absent if file.group not in replaced]
 
 
-def short_files(
+def resized_files(
     state: TableState,
     slices: Iterable[FileSlice],
     partitions: Collection[str] | None = None,
     as_of: Time | None = None,
 ) -> list[tuple[ExpectedFile, int]]:
-    """Files of the slices that have fewer bytes than a commit of the active timeline says, not later than `as_of`, and how many
-    they have.
+    """Files of the slices that have fewer bytes than a commit of the active timeline says, not later than `as_of`, or base files
+    that have more, and how many they have.
 
     A listing gives the sizes, so this reads bodies of commits only, and those once a process (see `written_files`). The end of a
     file that seems short is read, too: it may be whole all the same (see `whole_files`).
     """
     commits = [commit for commit in state.timeline.commits if as_of is None or commit.time <= as_of]
-    return shorter(state, slices, zip(commits, written_files(state, commits, partitions), strict=True))
+    return resized(state, slices, zip(commits, written_files(state, commits, partitions), strict=True))
 
 
 class HasFiles(Protocol):
@@ -191,23 +192,34 @@ class HasFiles(Protocol):
         ...
 
 
-def shorter(
+def resized(
     state: TableState, slices: Iterable[HasFiles], commits: Iterable[tuple[Instant, Written]]
 ) -> list[tuple[ExpectedFile, int]]:
-    """Files of slices, or of partitions, that are shorter than one of `commits` says, and their bytes. See `short_files`."""
+    """Files of slices, or of partitions, that have not the size which one of `commits` says. See `resized_files`."""
     sizes: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for file_slice in slices:
         sizes[file_slice.partition].update((file.info.name, file.info.size) for file in file_slice.files)
-    short: dict[str, tuple[ExpectedFile, int]] = {}
+    result: dict[str, tuple[ExpectedFile, int]] = {}
     for instant, written in commits:
         for partition in sizes.keys() & written.keys():
             listed_sizes = sizes[partition]
             for name, size in written[partition].items():
-                if listed_sizes.get(name, size) < size:
-                    short[join(partition, name)] = ExpectedFile(partition, name, instant, size), listed_sizes[name]
-    unsure = [(path, size, file.instant.time) for path, (file, size) in short.items() if not _is_exact(state, file)]
+                listed_size = listed_sizes.get(name, size)
+                if listed_size != size and _differs(listed_size, size, name):
+                    result[join(partition, name)] = ExpectedFile(partition, name, instant, size), listed_size
+    unsure = [
+        (path, size, file.instant.time)
+        for path, (file, size) in result.items()
+        if size < file.size and not _is_exact(state, file)
+    ]
     whole_paths = whole_files(state.storage, unsure)
-    return [file for path, file in short.items() if path not in whole_paths]
+    return [file for path, file in result.items() if path not in whole_paths]
+
+
+def _differs(size: int, written: int, name: str) -> bool:
+    """True if a file of `size` bytes is not what its commit wrote. Other writes may have appended to a log, never to a base
+    file."""
+    return size < written or (size > written > 0 and not name.startswith("."))
 
 
 def _is_exact(state: TableState, file: ExpectedFile) -> bool:
@@ -216,20 +228,22 @@ def _is_exact(state: TableState, file: ExpectedFile) -> bool:
     return log is not None and state.layout.logs_tell_writer and log.time == file.instant.time
 
 
-def check_sizes(state: TableState, short: Sequence[tuple[ExpectedFile, int]]) -> None:
-    """Raises CorruptFileError for a file that is shorter than its commit says. `short` are such files with their bytes in a
-    listing."""
-    for file, listed_size in short:
+def check_sizes(state: TableState, files: Sequence[tuple[ExpectedFile, int]]) -> None:
+    """Raises CorruptFileError for a file that has not the size which its commit says. `files` are such files with their bytes
+    in a listing."""
+    for file, listed_size in files:
         now = state.storage.info(file.path)  # the listing may be older than the write
         size = listed_size if now is None else now.size
-        if size < file.size:
-            more = f" (one of {len(short)} such files)" if len(short) > 1 else ""
+        if _differs(size, file.size, file.name):
+            more = f" (one of {len(files)} such files)" if len(files) > 1 else ""
+            fault = "was cut short" if size < file.size else "was replaced"
+            left = "what is left of the file" if size < file.size else "the rows of the file that is there"
             raise CorruptFileError(
-                f"A {'log' if file.is_log else 'base'} file of table {state.storage.base_path} was cut short",
+                f"A {'log' if file.is_log else 'base'} file of table {state.storage.base_path} {fault}",
                 found=f"{file.path} has {size:,} bytes, and {state.where(file.instant)} wrote {file.size:,}{more}",
                 fix="restore it from a backup, or run `hudi-services doctor`, which names the ways without one. Nothing was "
-                "changed. The read option hoodie.read.check.files=false gives what is "
-                "left of the file, and as_of the rows before that commit",
+                f"changed. The read option hoodie.read.check.files=false gives {left}, "
+                "and as_of the rows before that commit",
             )
 
 

@@ -207,6 +207,24 @@ def test_a_file_that_is_shorter_than_its_commit_says(history, left):
     assert content(table) == whole
 
 
+def test_a_base_file_that_is_longer_than_its_commit_says(history):
+    """As the file of another partition that someone copied over it. A log may have been appended to by other writes."""
+    table = history
+    whole = content(table)
+    (path,) = [path for path in newest(table) if "/." not in path]
+    kept = table.storage.read(path)
+    replace_file(table, path, kept + kept)
+    for use in (table.read, lambda: table.write(batch([("a", "p", 7, 7)]), "upsert", NO_SMALL_FILES)):
+        with pytest.raises(CorruptFileError, match=rf"was replaced.*{re.escape(path)} has.*wrote {len(kept):,}"):
+            use()
+    (finding,) = table.diagnose().findings
+    assert (finding.check, finding.path, "INSTANT" in finding.remedy) == ("file-size", path, False)
+    replace_file(table, path, kept)
+    for log in [path for path in newest(table) if "/." in path]:
+        replace_file(table, log, table.storage.read(log) * 2)
+    assert content(table) == whole
+
+
 def test_a_planned_compaction_of_a_log_that_was_cut_short_since(tmp_path):
     table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
     for value in (1, 2):

@@ -18,7 +18,7 @@ CHECK_FILES = ConfigKey[bool](
     "hoodie.read.check.files",
     boolean,
     True,
-    "a read fails when a file is missing, or shorter than its commit says; false: it gives what is left, which may be older rows",
+    "a read fails if a file is missing, or of another size than its commit says; false: it gives what is there, maybe older rows",
 )
 
 READ_KEYS: tuple[ConfigKey[Any], ...] = (*MEMORY_KEYS, USE_POSITIONS, CHECK_FILES)

@@ -9,7 +9,7 @@ from hoodie.display import counted
 from hoodie.doctor import catalogue, file_remedy
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.errors import RESTORE, CorruptTableError, MissingFileError
+from hoodie.errors import CorruptTableError, MissingFileError
 from hoodie.formats.log import scan_blocks
 from hoodie.model.files import BaseFile, GroupId, LogFile, instant_of
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PARTITION_METAFILE
@@ -24,7 +24,6 @@ from hoodie.view.missing_files import ExpectedFile, absent_files, archived_parti
 from hoodie.view.rollback_files import rolled_back_files
 from hoodie.view.timeline_check import is_written_name
 
-COPY = f"restore it from a copy of the table; a table with a savepoint can be restored to it ({RESTORE})"
 _BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
 
 
@@ -39,7 +38,8 @@ def missing(facts: Facts) -> Iterator[Finding]:
     undone = rolled_back_files(facts.state) if any(planned.values()) else frozenset[str]()
     for plan, paths in planned.items():
         for path in (path for path in paths if path not in undone):  # a compaction leaves those out
-            result.setdefault(path, _missing(path, plan.time, f"the plan of {plan.action} {plan.time} is to read"))
+            why = f"the plan of {plan.action} {plan.time} is to read"
+            result.setdefault(path, _missing(path, plan.time, why, file_remedy.copy(facts, path)))
     for saved in facts.savepoints:
         for path in saved.paths:
             remedy = (
@@ -55,21 +55,22 @@ def of_commit(file: ExpectedFile, remedy: str) -> Finding:
     return _missing(file.path, file.instant.time, f"{file.instant.action} {file.instant.time} wrote", remedy)
 
 
-def _missing(path: str, time: Time, why: str, remedy: str = COPY) -> Finding:
+def _missing(path: str, time: Time, why: str, remedy: str) -> Finding:
     return catalogue.MISSING_FILE.finding(f"a file is missing that {why}", remedy, path=path, instant=time)
 
 
 def sizes(facts: Facts) -> Iterator[Finding]:
-    """Files of current slices that have fewer bytes than their commit says."""
-    remedy = file_remedy.remedy(facts, [file for file, _ in facts.short]) if facts.short else ""
-    for file, size in facts.short:
-        yield cut_short(file, size, "reads, and writes to its file group, fail", remedy)
+    """Files of current slices that have another size than their commit says."""
+    remedy = file_remedy.remedy(facts, [file for file, _ in facts.resized]) if facts.resized else ""
+    for file, size in facts.resized:
+        yield wrong_size(file, size, "reads, and writes to its file group, fail", remedy)
 
 
-def cut_short(file: ExpectedFile, size: int, effect: str, remedy: str = COPY) -> Finding:
-    """The finding of a file that has `size` bytes, fewer than its commit says, which has this effect."""
+def wrong_size(file: ExpectedFile, size: int, effect: str, remedy: str) -> Finding:
+    """The finding of a file that has `size` bytes, not those that its commit says, which has this effect."""
+    fault = "a file was cut short" if size < file.size else "a base file was replaced"
     return catalogue.FILE_SIZE.finding(
-        f"a file was cut short: {effect}",
+        f"{fault}: {effect}",
         remedy,
         found=f"{size:,} bytes, where {file.instant.action} {file.instant.time} wrote {file.size:,}",
         path=file.path,

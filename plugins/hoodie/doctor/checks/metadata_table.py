@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from hoodie.cache import cached_property
 from hoodie.display import counted
-from hoodie.doctor import catalogue
+from hoodie.doctor import catalogue, file_remedy
 from hoodie.doctor.checks import files
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.errors import RESTORE, HoodieError
+from hoodie.errors import HoodieError
 from hoodie.model.files import BaseFile, LogFile, instant_of
 from hoodie.model.names import METADATA_TABLE, is_data_file
 from hoodie.storage import FileInfo, join
@@ -239,11 +239,11 @@ def _missing(path: str, subject: str, file: BaseFile | LogFile | None = None) ->
 def _other_sizes(sides: _Sides) -> Iterator[Finding]:
     """If the commit, or nothing else, confirms the size in the metadata table, the file is wrong."""
     appended = not sides.facts.state.layout.logs_tell_writer and bool(sides.pending_deletes)
-    short = {file.path for file, _ in sides.facts.short}
+    resized = {file.path for file, _ in sides.facts.resized}
     for group in sides.named:
         for file in group.files:
             size = sides.facts.sizes.get(file.path)
-            if size is None or size == file.info.size or not sides.committed(file) or file.path in short:
+            if size is None or size == file.info.size or not sides.committed(file) or file.path in resized:
                 continue
             if appended and isinstance(file, LogFile) and size > file.info.size:
                 continue  # in version 6 a write may append to a log of others, and adds the size when it completes
@@ -251,8 +251,7 @@ def _other_sizes(sides: _Sides) -> Iterator[Finding]:
             if sides.written.get(file.path) != size:
                 yield catalogue.FILE_SIZE.finding(
                     "a file has not the size with which it was committed: it was cut short, or replaced",
-                    "restore it from a copy of the table; a table with a savepoint can be taken back to it "
-                    f"({RESTORE})",
+                    file_remedy.copy(sides.facts, file.path),
                     found=detail,
                     path=file.path,
                     instant=instant_of(file),

@@ -18,7 +18,7 @@ from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
 from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import PartitionFiles, StorageFiles
-from hoodie.view.missing_files import absent_files, short_files
+from hoodie.view.missing_files import absent_files, resized_files
 from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 from hoodie.view.strays import stray_paths
@@ -134,7 +134,7 @@ def lost_blocks(state: TableState, instants: Sequence[Instant], partitions: Part
 
 
 def damaged(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
-    """The first of `instants` that wrote a file of a current slice which is gone now, or cut short.
+    """The first of `instants` that wrote a file of a current slice which is gone now, or has another size.
 
     Reads and writes compare the files with commits of the active timeline: once the instant is archived, they would take older
     rows, or fewer, for the table's.
@@ -144,7 +144,7 @@ def damaged(state: TableState, instants: Sequence[Instant], partitions: Partitio
         return
     slices = latest_slices(file_groups(partitions.all(), state), replaced_groups(state))
     damaged_files = [(file, "is missing") for file in absent_files(state, slices) if not file.name.endswith(EXTERNAL)]
-    damaged_files += [(file, f"has {size:,} of {file.size:,} bytes") for file, size in short_files(state, slices)]
+    damaged_files += [(file, f"has {size:,} of {file.size:,} bytes") for file, size in resized_files(state, slices)]
     result = [
         (file.instant.time, file.path, damage, file.instant)
         for file, damage in damaged_files
