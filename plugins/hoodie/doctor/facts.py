@@ -23,7 +23,7 @@ from hoodie.transaction.locks import FoundLock
 from hoodie.view import TableState
 from hoodie.view.files import PartitionFiles, sizes_by_path
 from hoodie.view.metadata_table import MetadataListing
-from hoodie.view.missing_files import ExpectedFile, resized_files
+from hoodie.view.missing_files import ExpectedFile, absent_files, resized_files
 from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 
@@ -93,6 +93,17 @@ class Facts:
     def resized(self) -> Sequence[tuple[ExpectedFile, int]]:
         """Files of `slices` with another size than their commit says, and their bytes. It may open some of them."""
         return resized_files(self.state, self.slices)
+
+    @cached_property
+    def lost(self) -> Sequence[ExpectedFile]:
+        """Files of commits that `slices` lack, and that are not at their path."""
+        return [file for file in absent_files(self.state, self.slices) if file.path not in self.sizes]
+
+    @cached_property
+    def namesakes(self) -> Mapping[str, str]:
+        """Paths of files in other folders that have the name of a lost one: as of a partition that someone renamed."""
+        names = {file.name: file.path for file in self.lost}
+        return {path: names[name] for path in self.sizes if (name := path.rpartition("/")[2]) in names}
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:

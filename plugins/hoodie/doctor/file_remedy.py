@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from hoodie.doctor.facts import Facts
@@ -21,6 +22,22 @@ def copy(facts: Facts, path: str) -> str:
     times = [saved.instant for saved in facts.savepoints if path not in saved.paths]
     restore = f", or restore the table: `hudi-services restore --savepoint {max(times)}`" if times else ""
     return f"restore it from a copy of the table{restore}"
+
+
+def move_back(facts: Facts, file: ExpectedFile, place: str) -> str:
+    """The command that moves a file from `place` to where its commit wrote it, or its whole folder if nothing is there."""
+    stats = facts.commits[file.instant.time].stats if file.instant.time in facts.commits else ()
+    written = next((stat.file_size for stat in stats if stat.path == file.path), 0)
+    if not file.is_log and written not in (0, facts.sizes[place]):
+        return f"restore it from a backup: its commit wrote {written:,} bytes"
+    folder = place.rpartition("/")[0]
+    is_renamed = file.partition and folder and all(group.partition != file.partition for group in facts.files)
+    old, new = (folder, file.partition) if is_renamed else (place, file.path)
+    base_path = facts.storage.base_path
+    if "://" in base_path:
+        return f"move {old} back to {new}, with the client of the storage"
+    old, new, parent = (shlex.quote(f"{base_path}/{path}") for path in (old, new, new.rpartition("/")[0]))
+    return f"move it back: `mkdir -p {parent} && mv -T {old} {new}`"
 
 
 def remedy(facts: Facts, lost: Sequence[ExpectedFile]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,22 @@ def lose(table, partition):
     paths += [path.path for path in walk_files(table.storage, partition) if ".log." in path.path]
     last = max(paths, key=lambda path: Path(table.base_path, path).stat().st_mtime_ns)
     table.storage.delete(last)
+
+
+def test_a_partition_that_someone_renamed(tmp_path):
+    """Its files are moved back by the command, and `--fix` does not move them aside before."""
+    _, table = loaded(tmp_path, "COPY_ON_WRITE")
+    before = rows(table)
+    (tmp_path / "orders/x").rename(tmp_path / "orders/x_old")
+    main(["doctor", "--fix", "--yes", f"--target-base-path={tmp_path}/orders"])
+    [finding] = table.diagnose().findings
+    assert (finding.check, finding.path.partition("/")[0]) == ("missing-file", "x")
+    assert "is at x_old/" in finding.found
+    [command] = re.findall(r"`([^`]+)`", finding.remedy)
+    assert len(list((tmp_path / "orders/x_old").glob("*.parquet"))) == 2, "the file of the older slice is there, too"
+    subprocess.run(command, shell=True, check=True)
+    assert rows(HoodieTable.open(table.base_path)) == before
+    assert not table.diagnose().findings
 
 
 def commands(table):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 from hoodie.display import counted
 from hoodie.doctor import catalogue, file_remedy
@@ -32,8 +33,16 @@ def missing(facts: Facts) -> Iterator[Finding]:
     did not write."""
     absent = absent_files(facts.state, facts.slices)
     refuse_external(facts.state, absent)
-    lost = [file for file in absent if file.path not in facts.sizes]
+    elsewhere = {lost: path for path, lost in facts.namesakes.items()}
+    lost = [file for file in facts.lost if file.path not in elsewhere]
     result = {file.path: of_commit(file, file_remedy.remedy(facts, lost)) for file in lost}
+    for file in facts.lost:
+        if file.path in elsewhere:
+            place = elsewhere[file.path]
+            finding = of_commit(file, file_remedy.move_back(facts, file, place))
+            result[file.path] = replace(
+                finding, found=f"a file of its name with {facts.sizes[place]:,} bytes is at {place}"
+            )
     planned = {plan: [path for path in paths if path not in facts.sizes] for plan, paths in facts.plans.items()}
     undone = rolled_back_files(facts.state) if any(planned.values()) else frozenset[str]()
     for plan, paths in planned.items():
@@ -127,6 +136,7 @@ def orphans(facts: Facts) -> Iterator[Finding]:
         yield from _lost_timeline(facts)
         return
     first = timeline.commits[0].time if timeline.commits else None
+    renamed = {path.rpartition("/")[0] for path in facts.namesakes}
     for group in with_foreign(facts.files, facts.state):
         if not group.has_metafile and group.partition not in facts.written:
             continue
@@ -143,7 +153,8 @@ def orphans(facts: Facts) -> Iterator[Finding]:
                 and _tells_writer(file, logs_tell=logs_tell)
                 and not (isinstance(file, LogFile) and holds_others(facts, file))
             ):
-                yield uncommitted(file, time)
+                if group.partition not in renamed:  # perhaps the only copy of files that are missing elsewhere
+                    yield uncommitted(file, time)
             elif isinstance(file, LogFile) and (lost_instants := lost_by(facts.storage, file)):
                 yield uncommitted(file, max(lost_instants))
 
