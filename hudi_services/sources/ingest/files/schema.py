@@ -37,6 +37,8 @@ from hudi_services.sources.ingest.files.text import READ_ERRORS, is_broken, is_n
 from hudi_services.sources.ingest.files.zones import with_zones
 from hudi_services.sources.ingest.typed_columns import unknown_field
 
+_DELIMITERS = ";\t|,"
+
 
 class _UndeclaredColumnError(pa.ArrowInvalid):  # type: ignore[misc]
     """A column, by its dotted name, that the feed does not declare. A feed that skips broken files leaves its file out."""
@@ -172,18 +174,28 @@ class FileSchemas:
             raise _UndeclaredColumnError(undeclared)
 
     def _undeclared(self, path: str, column: str) -> SourceError:
-        name, _, field = column.partition(".")
-        declare = (
-            f"add the field to the type of `{name}` in `schema`"
-            if field
-            else f"add `{column}: string`, or its type, to `schema`"
-        )
+        others = "or say `undeclared: keep`, which guesses its type, or `undeclared: drop`, which leaves it out"
         return SourceError(
             f"Source file {self.storage.base_path}/{path} has the undeclared column {column!r}",
             found=f"`schema` of the source declares {', '.join(self.feed.columns)}",
-            fix=f"{declare}, or say `undeclared: keep`, which guesses its type, or `undeclared: drop`, which leaves it out; "
-            "nothing was loaded",
+            fix=f"{self._other_reading(column) or f'{_declaration(column)}, {others}'}; nothing was loaded",
         )
+
+    def _other_reading(self, column: str) -> str | None:
+        """The remedy for a column that was probably declared, in other letters or behind another delimiter."""
+        sign = next((sign for sign in _DELIMITERS if sign in column), None) if self.file_format == "csv" else None
+        if sign is not None:
+            return (
+                f"write `csv: {{delimiter: {json.dumps(sign)}}}` if it separates the columns of this name, or have "
+                "`hudi-services infer` look at the files"
+            )
+        twin = next((name for name in self.feed.columns if name.lower() == column.lower()), None)
+        if twin is not None:
+            return (
+                f"write `{column}` in place of `{twin}` in `schema`, as they differ in case, and `rename: {{{column}: {twin}}}` "
+                "for the name in the table"
+            )
+        return None
 
     def _is_taken(self, name: str) -> bool:
         declared = self.declared
@@ -277,6 +289,13 @@ def _wider(one: pa.DataType, other: pa.DataType, name: str) -> pa.DataType:
         if are_apart(one, other):
             raise
         return pa.string()
+
+
+def _declaration(column: str) -> str:
+    name, _, field = column.partition(".")
+    if field:
+        return f"add the field to the type of `{name}` in `schema`"
+    return f"add `{column}: string`, or its type, to `schema`"
 
 
 def _is_object(line: bytes) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -187,6 +189,25 @@ def test_columns_that_are_not_declared(feed, file_format):
     assert feed.open().schema.names == ["id", "part", "ts", "value"]
     feed.run(file_format, declared=declared({"value": "bigint"}, undeclared="keep"), reload=True)
     assert values(feed, "value", "extra") == {"a": (1, "x")}
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_a_header_of_another_delimiter_is_named(feed, sign):
+    rows = "id,part,ts,value\na,p,1,1\n".replace(",", sign)
+    feed.land("x.csv", rows)
+    with pytest.raises(SourceError, match=r"To do: write `csv: \{delimiter: ") as raised:
+        feed.run("csv", declared=declared({"value": "bigint"}))
+    (remedy,) = re.findall(r"`csv: (.*?)`", str(raised.value))
+    feed.run("csv", declared=declared({"value": "bigint"}, csv=yaml.safe_load(remedy)))
+    assert values(feed, "value") == {"a": 1}
+
+
+def test_a_name_that_differs_in_case_is_named(feed):
+    feed.land("x.csv", "id,part,ts,Value\na,p,1,1\n")
+    with pytest.raises(SourceError, match=r"`Value` in place of `value` .* `rename: \{Value: value\}`"):
+        feed.run("csv", declared=declared({"value": "bigint"}))
+    feed.run("csv", declared=declared({"Value": "bigint"}, rename={"Value": "value"}))
+    assert values(feed, "value") == {"a": 1}
 
 
 @pytest.mark.parametrize("undeclared", ["refuse", "keep", "drop"])
