@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from hoodie.config.key import Options
+from hoodie.config.keys.write import SET_NULL_FOR_MISSING
 from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
+from hoodie.display import some
 from hoodie.errors import MissingColumnError, SchemaConflictError, SourceError
 from hoodie.schema import find_field
+from hoodie.write.plan import fills_absent
 
 _NO_FIELDS = pa.struct([])
 
@@ -49,6 +53,24 @@ def check_spellings(schema: pa.Schema, source: str, first_files: Mapping[str, st
                 fix=f"give one of them another name: `rename: {{{name}: {name}_2}}` of the source; or deliver the files with one "
                 "spelling; nothing was loaded",
             )
+
+
+def check_absent(absent: Mapping[str, Sequence[str]], source: str, options: Options) -> None:
+    """Raises SchemaConflictError for files that lack a column of the table, if the options refuse such rows.
+
+    The write would refuse them, but for columns that `schema` declares.
+    """
+    if absent and not fills_absent(options):
+        raise SchemaConflictError(
+            f"Files of {source} lack columns of the table",
+            found=f"{without(absent)}, and {SET_NULL_FOR_MISSING.name}=false",
+            fix="add the columns to the files, give them a `default` in `schema`, or remove that option; nothing was loaded",
+        )
+
+
+def without(absent: Mapping[str, Sequence[str]]) -> str:
+    """Return the columns with the files that lack them, in words."""
+    return some([f"{name} (not in {some(files, 3)})" for name, files in absent.items()])
 
 
 def no_columns(source: str, rejected: str | None = None) -> SourceError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from hoodie.write.plan import WritePlan
 from hudi_services.sources.ingest.checks import RowChecks
 from hudi_services.sources.ingest.columns import (
     StoredColumns,
+    check_absent,
     check_roles,
     check_spellings,
     filled_columns,
@@ -35,7 +37,10 @@ _MOST_BYTES, _MOST_FILES = 64 << 20, 1_000  # that a look before a load reads
 
 @dataclass(frozen=True)
 class PlannedRows:
-    """`read` are the columns as they are read, `stored` those of the table, `untyped` ordering columns without a value."""
+    """`read` are the columns as they are read, `stored` those of the table, `untyped` ordering columns without a value.
+
+    `absent` has the files that lack each column of the table, which is null in their rows.
+    """
 
     read: pa.Schema
     shaping: Shaping
@@ -43,6 +48,7 @@ class PlannedRows:
     plan: WritePlan
     checks: RowChecks
     untyped: tuple[str, ...]
+    absent: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,10 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> Pla
     if not batch.items:
         return PlannedLoad(batch, prepared.operation, None)
     operation = batch.operation or prepared.operation
+    absent: Mapping[str, Sequence[str]] = {}
+    if isinstance(batch, FileBatch) and not operation.deletes:
+        absent = batch.files_without(request.shape.names(known))
+        check_absent(absent, name, prepared.after.options)
     shaping = request.shape.plan(delivered, known, name)
     check_spellings(shaping.outgoing, name, batch.first_files if isinstance(batch, FileBatch) else {})
     check_roles(shaping.outgoing, name, operation, prepared.properties)
@@ -72,7 +82,8 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> Pla
     plan = prepared.target.plan_write(stored.schema, operation, prepared.after.options, deletions=batch.deletions)
     check_columns(expectations(request.source), stored.schema)
     untyped = untyped_ordering(shaping.outgoing, known, prepared.properties)
-    rows = PlannedRows(filled_columns(delivered, expected), shaping, stored, plan, RowChecks.of_plan(plan), untyped)
+    read, checks = filled_columns(delivered, expected), RowChecks.of_plan(plan)
+    rows = PlannedRows(read, shaping, stored, plan, checks, untyped, absent)
     return PlannedLoad(batch, operation, rows)
 
 

@@ -10,11 +10,12 @@ from hoodie import WriteHooks, WriteResult
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hudi_services.runtime.result import ServiceResult, with_services
+from hudi_services.sources.ingest.columns import without
 from hudi_services.sources.ingest.expectations.check import check_freshness, check_rows, expectations, judged
 from hudi_services.sources.ingest.expectations.key_check import KeyCheck
 from hudi_services.sources.ingest.expectations.results import CheckResult, summary
 from hudi_services.sources.ingest.load import Load
-from hudi_services.sources.ingest.load_plan import checked_splits, plan_load
+from hudi_services.sources.ingest.load_plan import PlannedRows, checked_splits, plan_load
 from hudi_services.sources.ingest.prepare import Prepared, prepare
 from hudi_services.sources.ingest.quarantine import QuarantineWriter
 from hudi_services.sources.ingest.request import IngestRequest
@@ -71,7 +72,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
         load.failed()
         raise
     quarantine.finish(keep_rows=True)
-    return _service_result(result, batch, load, rows.stored.left_out)
+    return _service_result(result, batch, load, rows)
 
 
 def _nothing(prepared: Prepared, batch: Batch, checks: Sequence[CheckResult]) -> ServiceResult:
@@ -88,7 +89,7 @@ def _kept(ordering: Sequence[str]) -> str:
     return "the load has later rows with their keys (the table has no ordering field)"
 
 
-def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tuple[str, ...]) -> ServiceResult:
+def _service_result(result: WriteResult, batch: Batch, load: Load, planned: PlannedRows) -> ServiceResult:
     operation = load.prepared.operation
     counts = load.counts
     written = result.rows_inserted + result.rows_updated + result.rows_deleted
@@ -107,6 +108,11 @@ def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tup
     )
     parts = [message, batch.outcome, *(f"{counted(rows, 'row')} {effect}" for rows, effect in others if rows > 0)]
     parts += summary(load.checks)
+    if planned.absent:
+        parts.append(
+            f"WARNING: files lack columns of the table, which are null in their rows: {without(planned.absent)}"
+        )
+    left_out = planned.stored.left_out
     if left_out:
         parts.append(f"left out until a row has a value of a known type: {', '.join(left_out)}")
     return ServiceResult(

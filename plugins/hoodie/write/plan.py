@@ -215,7 +215,7 @@ def plan_rows(
     if deletes and existing is not None:
         schema = existing
     else:
-        schema = normalise(incoming) if existing is None else reconcile(existing, incoming, fills=_fills(options))
+        schema = normalise(incoming) if existing is None else reconcile(existing, incoming, fills=fills_absent(options))
     ordering = properties.ordering_fields
     missing = [name for name in ordering if find_field(incoming, name) is None]
     if missing and not deletes:
@@ -282,7 +282,7 @@ def _check_index(plan: WritePlan) -> None:
         )
 
 
-def _fills(options: Options) -> bool:
+def fills_absent(options: Options) -> bool:
     """Return whether columns that the rows lack are null. Hudi refuses such rows by default; here an option does."""
     return (
         not options.is_set(keys.SET_NULL_FOR_MISSING)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -134,12 +135,12 @@ class FilesSource:
 
 @dataclass(frozen=True)
 class FileBatch:
-    """The files of a plan, and what was loaded `before`. An opened batch knows the first file of each column."""
+    """The files of a plan, and what was loaded `before`. An opened batch knows the `columns` of each file."""
 
     source: FilesSource
     before: Checkpoint
     plan: FilesPlan
-    first_files: Mapping[str, str] = field(default_factory=dict)
+    columns: dict[str, frozenset[str]] = field(default_factory=dict)
     operation: None = None
     is_history: bool = True
     deletions: None = None
@@ -207,11 +208,35 @@ class FileBatch:
             united = pa.schema(
                 [column if column.name in settled else column.with_type(roomy(column.type)) for column in united]
             )
-        first_files: dict[str, str] = {}
-        for file, seen in looks.items():
-            for name in (name for weighed in seen.schemas for name in weighed.schema.names):
-                first_files.setdefault(name, file.path)
-        return replace(self, plan=self.plan.without(broken), first_files=first_files), united
+        columns = {
+            file.path: frozenset(name for weighed in seen.schemas for name in weighed.schema.names)
+            for file, seen in looks.items()
+            if seen.broken is None
+        }
+        return replace(self, plan=self.plan.without(broken), columns=columns), united
+
+    @property
+    def first_files(self) -> Mapping[str, str]:
+        """The first file of each column of an opened batch."""
+        return {name: path for path, names in reversed(self.columns.items()) for name in names}
+
+    def files_without(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return the files that lack each of these columns of an opened batch. A column with a default counts as there.
+
+        Objects of JSON leave out what is null, so that no file of them lacks a column.
+        """
+        if self.source.file_format == "json":
+            return {}
+        files: defaultdict[frozenset[str], list[str]] = defaultdict(list)
+        for path, columns in self.columns.items():
+            files[columns].append(path)
+        filled = {name for name, column in self.source.feed.columns.items() if column.default is not None}
+        lacking = {
+            name: [path for columns, paths in files.items() if name not in columns for path in paths]
+            for name in names
+            if name not in filled
+        }
+        return {name: paths for name, paths in lacking.items() if paths}
 
     def _united(self, schemas: Sequence[Weighed]) -> pa.Schema:
         """The columns of all. Raises SchemaConflictError where types do not go together, but for JSON."""

@@ -85,6 +85,10 @@ class Shape:
         same = [column for column in before if column.name not in self.cast and column.name not in self.times]
         return pa.schema([column.with_name(self._old(column.name)) for column in same])
 
+    def names(self, known: pa.Schema | None) -> tuple[str, ...]:
+        """The names in the source of the table's columns `known`, but of those that SQL computes."""
+        return tuple(self._old(column.name) for column in self._before_sql(known) or ())
+
     def plan(self, schema: pa.Schema, known: pa.Schema | None, source: str) -> Shaping:
         """Plan the changes to the columns `found` in the source of that name, for a table of the columns `known`.
 

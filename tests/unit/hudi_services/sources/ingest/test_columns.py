@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
 from hoodie.engine import LocalEngine
-from hoodie.errors import SourceError
+from hoodie.errors import SchemaConflictError, SourceError
 from hudi_services.sources.ingest.run import run_ingest
 
 ROW = {"id": "a", "part": "p", "ts": 1}
 CSV = "id,part,ts,value\n"
+NULLS_REFUSED = {"hoodie.write.set.null.for.missing.columns": "false"}
+SCHEMA = {"id": "string", "part": "string", "ts": "bigint", "value": "bigint"}
+LACKING = "WARNING: files lack columns of the table, which are null in their rows: value (not in 2.csv, 3.csv)"
 
 
 def field(feed, path):
@@ -187,3 +191,44 @@ def test_a_time_that_microseconds_do_not_hold_makes_a_bad_row(feed, unit, bad, n
         assert feed.run("parquet", max_bad_share=0.5).rows_quarantined == 1
     assert sorted(feed.open().read()["id"].to_pylist()) == ["01", "10"]
     assert all("column at: " in reason for _, reason, _ in feed.quarantined)
+
+
+@pytest.mark.parametrize(
+    "declared", [{}, {"schema": SCHEMA}, {"rename": {"amount": "value"}}], ids=["guessed", "declared", "renamed"]
+)
+def test_files_that_lack_a_column_of_the_table_are_named(feed, declared):
+    header = CSV.replace("value", "amount") if "rename" in declared else CSV
+    feed.land("1.csv", f"{header}a,p,1,1\nb,p,1,2\n")
+    assert "WARNING" not in feed.run("csv", declared=declared).message
+    feed.land("2.csv", "id,part,ts\na,p,2\n")
+    feed.land("3.csv", "id,part,ts\nc,p,2\n")
+    feed.land("4.csv", f"{header}d,p,1,3\n")
+    lacking = LACKING.replace("value", header.rstrip().rpartition(",")[2])
+    with pytest.raises(SchemaConflictError, match=re.escape(lacking.rpartition(": ")[2])):
+        feed.run("csv", NULLS_REFUSED, declared=declared)
+    assert values(feed) == {"a": 1, "b": 2}
+    assert lacking in feed.run("csv", declared=declared).message
+    assert values(feed) == {"a": None, "b": 2, "c": None, "d": 3}
+
+
+def test_a_footer_shows_the_columns_too(feed):
+    rows = pa.table({"id": ["a"], "part": ["p"], "ts": [1], "value": [1]})
+    feed.land("1.parquet", rows)
+    feed.run()
+    feed.land("2.parquet", rows.drop_columns("value"))
+    assert "value (not in 2.parquet)" in feed.run().message
+
+
+def test_a_column_that_no_row_needs_is_not_missed(feed):
+    """Objects of JSON leave out what is null, deletions need keys, a default takes the place of a value."""
+    feed.land("1.json", [{**ROW, "value": 1}, {**ROW, "id": "b", "value": 1}])
+    feed.run("json", declared={"schema": SCHEMA})
+    feed.land("2.json", [ROW])
+    assert "WARNING" not in feed.run("json", NULLS_REFUSED, declared={"schema": SCHEMA}).message
+    with_default = {"schema": {**SCHEMA, "value": {"type": "bigint", "default": 7}}}
+    feed.land("other/3.csv", "id,part,ts\nc,p,2\n")
+    others = {"source": feed.source / "other"}
+    assert "WARNING" not in feed.run("csv", NULLS_REFUSED, declared=with_default, **others).message
+    feed.land("other/4.csv", "id,part,ts\nb,p,2\n")
+    assert "WARNING" not in feed.run("csv", operation="delete", **others).message
+    assert values(feed) == {"a": None, "c": 7}
