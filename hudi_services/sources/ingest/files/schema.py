@@ -186,8 +186,8 @@ class FileSchemas:
         sign = next((sign for sign in _DELIMITERS if sign in column), None) if self.file_format == "csv" else None
         if sign is not None:
             return (
-                f"write `csv: {{delimiter: {json.dumps(sign)}}}` if it separates the columns of this name, or have "
-                "`hudi-services infer` look at the files"
+                f"write `csv: {{delimiter: {json.dumps(sign)}}}` if it separates the columns of this name, or let the "
+                "command infer look at the files"
             )
         twin = next((name for name in self.feed.columns if name.lower() == column.lower()), None)
         if twin is not None:
