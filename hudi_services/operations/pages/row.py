@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.schedule_text import services_of
@@ -31,20 +31,7 @@ Standing = Literal[
     "paused",
     "ok",
 ]
-GRAVEST: tuple[Standing, ...] = (
-    "gone",
-    "missing",
-    "unreadable",
-    "damaged",
-    "failed",
-    "asks",
-    "blocked",
-    "missed",
-    "absent",
-    "unknown",
-    "paused",
-    "ok",
-)
+GRAVEST: tuple[Standing, ...] = get_args(Standing)
 """The gravest first. `gone`: it is absent, and was there; `missing`: it is absent, and no load of ours would make it;
 `failed`: the last run of a service; `asks`: a run waits for an approval; `unknown`: the watcher has not looked at the
 table yet; the others as in `Summary.health`."""
