@@ -33,8 +33,8 @@ _AMOUNT = re.compile(
 )
 _PLACES = 8  # columns that are tried together as a key
 _TOGETHER = (2, 3)
-_NEAR = 0.9  # of the rows that a key nearly fits have one of their own
-_CHANCE = 0.5  # of the rows have, on average, a time of their own: what is unique with it is so by chance
+_NEAR = 0.9  # share of rows whose key no other row has, where it nearly fits
+_CHANCE = 0.5  # times for each different row, above which a key with the time is unique by chance
 _AT_MOST = 4  # columns whose names or types all say that they identify a row
 _ENOUGH = 20  # different rows: in fewer, columns without such a name are unique by chance
 _NONE = (

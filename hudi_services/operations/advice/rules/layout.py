@@ -11,8 +11,8 @@ from hudi_services.operations.inspect.skew import FEW_ROWS
 from hudi_services.operations.inspect.text import count, size
 
 _PARTITIONS = 8  # the fewest of which one may be too large
-_BYTES = 64 * 1024 * 1024  # of a table that is worth a copy
-_SHARE = 0.5  # of the bytes, in one partition
+_BYTES = 64 * 1024 * 1024  # size of a table that is worth a copy
+_SHARE = 0.5  # share of the bytes in one partition
 _TIMES = 10  # the largest over the median
 _TINY = 100  # partitions with few rows
 _UNPARTITIONED = 1024**3  # bytes up to which a table needs no partitions
