@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.config.key import Options
-from hoodie.config.keys.write import SET_NULL_FOR_MISSING
 from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
-from hoodie.display import some
 from hoodie.errors import MissingColumnError, SchemaConflictError, SourceError
 from hoodie.schema import find_field
-from hoodie.write.plan import fills_absent
 
 _NO_FIELDS = pa.struct([])
+
+
+Role = tuple[str, str, tuple[str, ...]]
+"""The use of some columns, the key of `keys` in the registry that names them, and their names in the table."""
+
+
+def roles(operation: Operation, properties: TableProperties) -> tuple[Role, ...]:
+    """The columns that make keys, partitions and order."""
+    return (
+        ("Record key", "record_key", properties.record_key_fields),
+        ("Partition", "partition_by", properties.partition_fields),
+        ("Ordering", "ordering", () if operation.deletes else properties.ordering_fields),
+    )
 
 
 def check_roles(schema: pa.Schema, source: str, operation: Operation, properties: TableProperties) -> None:
     """Raises MissingColumnError when a column that makes keys, partitions or order is not among those of the source."""
     if not schema.names:
         raise no_columns(source)
-    roles = (
-        ("Record key", "record_key", properties.record_key_fields),
-        ("Partition", "partition_by", properties.partition_fields),
-        ("Ordering", "ordering", () if operation.deletes else properties.ordering_fields),
-    )
-    for role, key, names in roles:
+    for role, key, names in roles(operation, properties):
         for name in names:
             if find_field(schema, name) is None:
                 raise MissingColumnError(
@@ -53,24 +57,6 @@ def check_spellings(schema: pa.Schema, source: str, first_files: Mapping[str, st
                 fix=f"give one of them another name: `rename: {{{name}: {name}_2}}` of the source; or deliver the files with one "
                 "spelling; nothing was loaded",
             )
-
-
-def check_absent(absent: Mapping[str, Sequence[str]], source: str, options: Options) -> None:
-    """Raises SchemaConflictError for files that lack a column of the table, if the options refuse such rows.
-
-    The write would refuse them, but for columns that `schema` declares.
-    """
-    if absent and not fills_absent(options):
-        raise SchemaConflictError(
-            f"Files of {source} lack columns of the table",
-            found=f"{without(absent)}, and {SET_NULL_FOR_MISSING.name}=false",
-            fix="add the columns to the files, give them a `default` in `schema`, or remove that option; nothing was loaded",
-        )
-
-
-def without(absent: Mapping[str, Sequence[str]]) -> str:
-    """Return the columns with the files that lack them, in words."""
-    return some([f"{name} (not in {some(files, 3)})" for name, files in absent.items()])
 
 
 def no_columns(source: str, rejected: str | None = None) -> SourceError:

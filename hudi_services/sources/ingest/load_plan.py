@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -15,7 +15,6 @@ from hoodie.write.plan import WritePlan
 from hudi_services.sources.ingest.checks import RowChecks
 from hudi_services.sources.ingest.columns import (
     StoredColumns,
-    check_absent,
     check_roles,
     check_spellings,
     filled_columns,
@@ -25,6 +24,7 @@ from hudi_services.sources.ingest.columns import (
 from hudi_services.sources.ingest.expectations.check import check_columns, expectations
 from hudi_services.sources.ingest.expectations.key_check import KeyCheck
 from hudi_services.sources.ingest.files.source import FileBatch
+from hudi_services.sources.ingest.missing_columns import MissingColumns, check_missing, missing_columns
 from hudi_services.sources.ingest.prepare import Prepared
 from hudi_services.sources.ingest.quarantine import NoQuarantine
 from hudi_services.sources.ingest.request import IngestRequest
@@ -37,10 +37,8 @@ _MOST_BYTES, _MOST_FILES = 64 << 20, 1_000  # that a look before a load reads
 
 @dataclass(frozen=True)
 class PlannedRows:
-    """`read` are the columns as they are read, `stored` those of the table, `untyped` ordering columns without a value.
-
-    `absent` has the files that lack each column of the table, which is null in their rows.
-    """
+    """`read` are the columns as they are read, `stored` those of the table, `untyped` ordering columns without a value, `missing`
+    those that files lack."""
 
     read: pa.Schema
     shaping: Shaping
@@ -48,7 +46,7 @@ class PlannedRows:
     plan: WritePlan
     checks: RowChecks
     untyped: tuple[str, ...]
-    absent: Mapping[str, Sequence[str]]
+    missing: MissingColumns
 
 
 @dataclass(frozen=True)
@@ -60,21 +58,26 @@ class PlannedLoad:
     rows: PlannedRows | None
 
 
-def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> PlannedLoad:
-    """Read the columns of the batch, which of text files takes a reading of all rows.
+def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine, *, headers_only: bool = False) -> PlannedLoad:
+    """Read the columns of the batch, which of text files takes a reading of all rows, but for those of `headers_only`.
 
     Raises SourceError or SchemaConflictError for columns that do not fit, ConfigError for options that do not.
     """
     known, name = prepared.target.columns, request.source.name
     expected = request.shape.expected(known)
-    batch, delivered = prepared.batch.opened(expected, engine)
+    unopened = prepared.batch
+    batch: Batch
+    if isinstance(unopened, FileBatch):
+        batch, delivered = unopened.opened(expected, engine, headers_only=headers_only)
+    else:
+        batch, delivered = unopened.opened(expected, engine)
     if not batch.items:
         return PlannedLoad(batch, prepared.operation, None)
     operation = batch.operation or prepared.operation
-    absent: Mapping[str, Sequence[str]] = {}
-    if isinstance(batch, FileBatch) and not operation.deletes:
-        absent = batch.files_without(request.shape.names(known))
-        check_absent(absent, name, prepared.after.options)
+    missing = MissingColumns()
+    if isinstance(batch, FileBatch):
+        missing = missing_columns(batch, request.shape, known, operation, prepared.properties)
+        check_missing(missing, request.shape.names(known), name, prepared.after.options)
     shaping = request.shape.plan(delivered, known, name)
     check_spellings(shaping.outgoing, name, batch.first_files if isinstance(batch, FileBatch) else {})
     check_roles(shaping.outgoing, name, operation, prepared.properties)
@@ -83,7 +86,7 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> Pla
     check_columns(expectations(request.source), stored.schema)
     untyped = untyped_ordering(shaping.outgoing, known, prepared.properties)
     read, checks = filled_columns(delivered, expected), RowChecks.of_plan(plan)
-    rows = PlannedRows(read, shaping, stored, plan, checks, untyped, absent)
+    rows = PlannedRows(read, shaping, stored, plan, checks, untyped, missing)
     return PlannedLoad(batch, operation, rows)
 
 
@@ -96,33 +99,56 @@ def checked_splits(batch: Batch, rows: PlannedRows, name: str, engine: Engine) -
     ]
 
 
-def check_first_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> tuple[str, ...]:
-    """Check the keys of a table that is not there yet, and return warnings. A table that is there has their types.
+@dataclass(frozen=True)
+class LoadOutlook:
+    """The files that a load would take, and warnings about it, which may say that it would fail."""
+
+    batch: Batch
+    warnings: tuple[str, ...] = ()
+
+
+def load_outlook(request: IngestRequest, prepared: Prepared, engine: Engine) -> LoadOutlook:
+    """Look at the columns of files, and at the keys of a table that is not there yet. A table that is there has their types.
 
     Raises MissingColumnError for a key, partition or ordering column that no row has, RecordKeyError for a key or partition
-    column of a type that no load takes, and for a key that would lose rows. Files that cannot be read, and more than a look may
-    read, are warnings: the load says what is wrong with them.
+    column of a type that no load takes, and for a key that would lose rows. Files that cannot be read are warnings: the load
+    says what is wrong with them. If the load is larger than a look may read, the headers of its first files are looked at.
     """
-    items = prepared.batch.items
-    if prepared.target.columns is not None or not items or not prepared.batch.files:
-        return ()
-    if items.bytes > _MOST_BYTES or prepared.batch.files > _MOST_FILES:
-        files = f"{counted(prepared.batch.files, 'file')}, {size_of(items.bytes)}"
-        return (f"the keys were not looked at ({files}); the load refuses those that cannot be",)
+    batch = prepared.batch
+    if not batch.items or not isinstance(batch, FileBatch):
+        return LoadOutlook(batch)
+    is_large = batch.items.bytes > _MOST_BYTES or batch.files > _MOST_FILES
+    unseen = tuple(_unseen(batch, first=prepared.target.columns is None)) if is_large else ()
+    if is_large and batch.source.file_format == "json":
+        return LoadOutlook(batch, unseen)
+    seen = replace(prepared, batch=batch.first(_MOST_FILES) if is_large else batch)
     try:
-        planned = plan_load(request, prepared, engine)
+        planned = plan_load(request, seen, engine, headers_only=is_large)
     except MissingColumnError:
         raise
     except (HoodieError, OSError) as error:
-        return (f"the load would fail: {error}",)
-    rows = planned.rows
+        return LoadOutlook(batch, (f"the load would fail: {error}", *unseen))
+    rows, readable = planned.rows, batch if is_large else planned.batch
     if rows is None:
-        return ()
+        return LoadOutlook(readable, unseen)
+    warnings = (*rows.missing.warnings, *unseen)
+    if is_large or prepared.target.columns is not None:
+        return LoadOutlook(readable, warnings)
     rows.checks.check_types(rows.stored.schema)
     splits = checked_splits(planned.batch, rows, request.source.name, engine)
-    keys = KeyCheck(request.source, splits, rows.plan, engine, first=True)
     try:
-        failed = keys.look()
+        failed = KeyCheck(request.source, splits, rows.plan, engine, first=True).look()
     except (SourceError, OSError) as error:
-        return (f"the load would fail: {error}",)
-    return (str(failed),) if failed is not None else ()
+        return LoadOutlook(readable, (*warnings, f"the load would fail: {error}"))
+    return LoadOutlook(readable, (*warnings, str(failed)) if failed is not None else warnings)
+
+
+def _unseen(batch: FileBatch, *, first: bool) -> Iterator[str]:
+    """Lines about what is too large for a look."""
+    files = f"{counted(batch.files, 'file')}, {size_of(batch.items.bytes)}"
+    if first:
+        yield f"the keys were not looked at ({files}); the load refuses those that cannot be"
+    if batch.source.file_format == "json":
+        yield f"the columns were not looked at ({files})"
+    elif batch.files > _MOST_FILES:
+        yield f"the columns of the first {_MOST_FILES:,} files were looked at ({files})"

@@ -10,7 +10,6 @@ from hoodie import WriteHooks, WriteResult
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hudi_services.runtime.result import ServiceResult, with_services
-from hudi_services.sources.ingest.columns import without
 from hudi_services.sources.ingest.expectations.check import check_freshness, check_rows, expectations, judged
 from hudi_services.sources.ingest.expectations.key_check import KeyCheck
 from hudi_services.sources.ingest.expectations.results import CheckResult, summary
@@ -108,10 +107,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load, planned: Plan
     )
     parts = [message, batch.outcome, *(f"{counted(rows, 'row')} {effect}" for rows, effect in others if rows > 0)]
     parts += summary(load.checks)
-    if planned.absent:
-        parts.append(
-            f"WARNING: files lack columns of the table, which are null in their rows: {without(planned.absent)}"
-        )
+    parts += [f"WARNING: {warning}" for warning in planned.missing.warnings]
     left_out = planned.stored.left_out
     if left_out:
         parts.append(f"left out until a row has a value of a known type: {', '.join(left_out)}")

@@ -28,7 +28,7 @@ from hudi_services.sources.ingest.files.plan import Window
 from hudi_services.sources.ingest.files.source import FilesSource
 from hudi_services.sources.ingest.history import with_history
 from hudi_services.sources.ingest.kafka.flags import topic_of_flags
-from hudi_services.sources.ingest.load_plan import check_first_load
+from hudi_services.sources.ingest.load_plan import load_outlook
 from hudi_services.sources.ingest.prepare import prepare
 from hudi_services.sources.ingest.reload import check_again, only_files
 from hudi_services.sources.ingest.request import IngestRequest
@@ -48,16 +48,17 @@ class IngestTask:
     tell: Callable[[str], None] = print
 
     def explain(self, engine: Engine) -> Decision[Batch]:
-        """The new data of the source, in order. Raises RecordKeyError for keys of a new table that the load would refuse."""
+        """The new data of the source, in order. Raises RecordKeyError for keys of a new table that the load would refuse, and
+        MissingColumnError for a key, partition or ordering column that no row has."""
         prepared = prepare(self.request, engine)
-        unchecked = check_first_load(self.request, prepared, engine)
-        batch, after = prepared.batch, [step.name for step in prepared.after.steps if not step.quiet]
+        outlook = load_outlook(self.request, prepared, engine)
+        batch, after = outlook.batch, [step.name for step in prepared.after.steps if not step.quiet]
         name, shape = prepared.properties.name, self.request.shape.steps
         fails = failed(check_freshness(self.request.source, batch))
         checks = LoadChecks(
             tuple(expectations(self.request.source).texts),
             tuple(map(str, fails)),
-            (*prepared.warnings(self.request.operation), *unchecked),
+            (*prepared.warnings(self.request.operation), *outlook.warnings),
         )
         return Decision(
             batch if batch.items.planned else None,

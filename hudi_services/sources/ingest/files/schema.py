@@ -76,6 +76,7 @@ class FileSchemas:
     known: pa.Schema | None
     declared: pa.Schema | None
     feed: Feed
+    headers_only: bool = False  # no row of CSV or Parquet is read
 
     def __call__(self, path: str) -> Look:
         try:
@@ -105,7 +106,7 @@ class FileSchemas:
             fields = [field for field in map(self._known_field, file.schema_arrow.names) if field is not None]
             # Older versions loaded INT96 timestamps without a zone: columns that are so already stay so.
             result = utc_schema(file, local_columns(pa.schema(fields))).remove_metadata()
-            if self._skips:
+            if self._skips and not self.headers_only:
                 for group in range(file.num_row_groups):
                     file.read_row_group(group, use_threads=False)
         declared = self.declared
@@ -125,7 +126,8 @@ class FileSchemas:
                 self._check_declared(next((name for name in start.names if not self._is_taken(name)), None))
             names = [name for name in start.names if self._is_taken(name)]
             guesses = dict.fromkeys((name for name in names if self._known_field(name) is None), pa.null())
-            for block in row_blocks(source, start, signs, _ignore) if guesses or self._skips else ():
+            reads_rows = (guesses or self._skips) and not self.headers_only
+            for block in row_blocks(source, start, signs, _ignore) if reads_rows else ():
                 block.data.decode()  # Arrow would guess that it is binary
                 for name, kind in _csv_types(block, start.names, list(guesses), signs).items() if guesses else ():
                     guesses[name] = _wider(guesses[name], kind, name)

@@ -182,13 +182,24 @@ class FileBatch:
     def position(self) -> str:
         return self.before.with_files(self.source.folder, self.plan.files, self.plan.broken).encode()
 
-    def opened(self, known: pa.Schema | None, engine: Engine) -> tuple[FileBatch, pa.Schema]:
-        """The files that can be read, and one schema of them, which workers look into."""
+    def first(self, count: int) -> FileBatch:
+        """The batch with its first files alone."""
+        return replace(self, plan=replace(self.plan, files=self.plan.files[:count]))
+
+    def opened(
+        self, known: pa.Schema | None, engine: Engine, *, headers_only: bool = False
+    ) -> tuple[FileBatch, pa.Schema]:
+        """The files that can be read, and one schema of them, which workers look into.
+
+        With `headers_only` no row is read: columns of CSV files that are not known have no type.
+        """
         source = self.source
         files = self.plan.files
         expected = with_later(known, source.later, source.file_format)
         declared = declared_schema(source.feed, source.later, source.file_format)
-        look = FileSchemas(open_storage(source.folder), source.file_format, expected, declared, source.feed)
+        look = FileSchemas(
+            open_storage(source.folder), source.file_format, expected, declared, source.feed, headers_only
+        )
         looks = dict(zip(files, engine.map(look, [file.path for file in files]), strict=True))
         broken = {
             file.path: Broken(file.size, file.modified_ms, look.broken)
@@ -220,16 +231,17 @@ class FileBatch:
         """The first file of each column of an opened batch."""
         return {name: path for path, names in reversed(self.columns.items()) for name in names}
 
-    def files_without(self, names: Iterable[str]) -> dict[str, list[str]]:
+    def files_without(self, names: Iterable[str], *, also_null: bool = False) -> dict[str, list[str]]:
         """Return the files that lack each of these columns of an opened batch. A column with a default counts as there.
 
-        Objects of JSON leave out what is null, so that no file of them lacks a column.
+        Objects of JSON leave out what is null, so that a file of them lacks a column only if it may not be null (`also_null`).
         """
-        if self.source.file_format == "json":
+        if self.source.file_format == "json" and not also_null:
             return {}
         files: defaultdict[frozenset[str], list[str]] = defaultdict(list)
         for path, columns in self.columns.items():
-            files[columns].append(path)
+            if columns:  # those of JSON with a `schema` are not known
+                files[columns].append(path)
         filled = {name for name, column in self.source.feed.columns.items() if column.default is not None}
         lacking = {
             name: [path for columns, paths in files.items() if name not in columns for path in paths]

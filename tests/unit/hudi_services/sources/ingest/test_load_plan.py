@@ -1,4 +1,4 @@
-"""A load is planned before anything is written, and `--explain` shows keys that it would refuse."""
+"""A load is planned before anything is written, and `--explain` shows keys and columns that it would refuse."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ import json
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
 from hudi_services.cli.program import main
 from hudi_services.sources.ingest import load_plan
+from hudi_services.sources.ingest.task import IngestTask
+
+HEADER = "id,part,ts,value\n"
+SCHEMA = {"id": "string", "part": "string", "ts": "bigint", "value": "bigint"}
 
 
 @pytest.fixture
@@ -67,10 +72,81 @@ def test_a_large_load_is_not_read_for_it(explained, monkeypatch):
     monkeypatch.setattr(load_plan, "_MOST_BYTES", 10)
     code, told = explained([{"id": "2026-07-01T10:00:00Z"}], "--explain")
     assert (code, "WARNING: the keys were not looked at (1 file, " in told) == (0, True)
+    assert "WARNING: the columns were not looked at (1 file, " in told
+
+
+@pytest.fixture
+def seen(feed):
+    """The text of `--explain` for the CSV files of a feed."""
+
+    def look(**declared):
+        return IngestTask(feed.request("csv", declared=declared)).explain(LocalEngine(2)).as_text("ingest")
+
+    return look
+
+
+@pytest.mark.parametrize("most", [64 << 20, 10], ids=["rows", "headers"])
+def test_columns_that_files_lack_are_named(feed, seen, monkeypatch, most):
+    monkeypatch.setattr(load_plan, "_MOST_BYTES", most)
+    feed.land("1.csv", f"{HEADER}a,p,1,1\n")
+    assert "WARNING: files lack" not in seen()
+    feed.run("csv")
+    feed.land("2.csv", "id,part,ts\na,p,2\n")
+    lacks = "columns of the table, which are null in their rows: value (not in 2.csv)"
+    assert f"WARNING: files lack {lacks}" in seen()
+    assert f"WARNING: files lack {lacks}" in seen(schema=SCHEMA)
+    with_more = {**SCHEMA, "note": "string"}
+    assert "null in their rows: value (not in 2.csv), note (not in 2.csv)" in seen(schema=with_more)
+    feed.land("3.csv", "id,value,part\na,1,p\n")
+    feed.land("4.csv", f"{HEADER}a,p,1,1\n")
+    said = seen()
+    assert f"WARNING: files lack {lacks}" in said
+    assert "WARNING: files lack columns of the key or the order, and none of their rows fits: ts (not in 3.csv)" in said
+
+
+@pytest.mark.parametrize("most", [64 << 20, 10], ids=["rows", "headers"])
+def test_columns_that_are_not_declared_are_named(feed, seen, monkeypatch, most):
+    monkeypatch.setattr(load_plan, "_MOST_BYTES", most)
+    feed.land("1.csv", f"{HEADER}a,p,1,1\n")
+    feed.run("csv")
+    feed.land("2.csv", "id,part,ts,value,more\na,p,2,1,1\n")
+    assert "WARNING: the load would fail: Source file " in (said := seen(schema=SCHEMA))
+    assert "2.csv has the undeclared column 'more'" in said
+    assert "1 file to load; 1 loaded before" in seen(schema=SCHEMA, undeclared="drop")
+
+
+def test_a_refusal_of_files_that_lack_columns_is_named(feed):
+    feed.land("1.csv", f"{HEADER}a,p,1,1\n")
+    feed.run("csv")
+    feed.land("2.csv", "id,part,ts\na,p,2\n")
+    options = {"hoodie.write.set.null.for.missing.columns": "false"}
+    said = IngestTask(feed.request("csv", options)).explain(LocalEngine(2)).as_text("ingest")
+    assert "WARNING: the load would fail: Files of" in said
+    assert "lack columns of the table. Found: value (not in 2.csv)" in said
+
+
+def test_the_headers_of_the_first_of_many_files_are_read(feed, seen, monkeypatch):
+    monkeypatch.setattr(load_plan, "_MOST_FILES", 1)
+    feed.land("1.csv", f"{HEADER}a,p,1,1\n")
+    feed.run("csv")
+    feed.land("2.csv", "id,part,ts\na,p,2\n")
+    feed.land("3.csv", "id,part\na,p\n")
+    said = seen()
+    assert "value (not in 2.csv)" in said
+    assert "WARNING: the columns of the first 1 files were looked at (2 files, " in said
+    assert "2 files to load" in said
+
+
+def test_a_broken_file_is_not_counted_with_those_to_load(feed, seen):
+    feed.land("1.csv", f"{HEADER}a,p,1,1\n")
+    feed.land("2.csv", "")
+    said = seen(quarantine={"files": "skip"})
+    assert "1 file to load; 1 cannot be read and are SKIPPED: 2.csv" in said
+    assert "would load 1 file," in said
 
 
 def test_a_table_that_is_there_has_its_types(explained, tmp_path, monkeypatch):
     assert explained([{"id": 1}])[0] == 0
     assert HoodieTable.open(str(tmp_path / "t")).read().num_rows == 1
-    monkeypatch.setattr(load_plan, "plan_load", lambda *_: pytest.fail("the files were read"))
+    monkeypatch.setattr(load_plan, "KeyCheck", lambda *_, **__: pytest.fail("the rows were read"))
     assert explained([{"id": 2}, {"id": 3}], "--explain")[0] == 0
