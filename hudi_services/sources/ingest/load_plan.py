@@ -74,10 +74,8 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine, *, hea
     if not batch.items:
         return PlannedLoad(batch, prepared.operation, None)
     operation = batch.operation or prepared.operation
-    missing = MissingColumns()
-    if isinstance(batch, FileBatch):
-        missing = missing_columns(batch, request.shape, known, operation, prepared.properties)
-        check_missing(missing, request.shape.names(known), name, prepared.after.options)
+    missing = missing_columns(batch, request.shape, known, operation, prepared.properties)
+    check_missing(missing, request.shape.names(known), name, prepared.after.options)
     shaping = request.shape.plan(delivered, known, name)
     check_spellings(shaping.outgoing, name, batch.first_files if isinstance(batch, FileBatch) else {})
     check_roles(shaping.outgoing, name, operation, prepared.properties)

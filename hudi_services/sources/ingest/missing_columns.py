@@ -1,4 +1,4 @@
-"""Columns that files of a source lack: null in the rows of these files, or needed there."""
+"""Columns that files or messages of a source lack: null in their rows, or needed there."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from hoodie.errors import SchemaConflictError
 from hoodie.write.plan import fills_absent
 from hudi_services.sources.ingest.columns import roles
 from hudi_services.sources.ingest.files.source import FileBatch
+from hudi_services.sources.ingest.kafka.batch import TopicBatch
 from hudi_services.sources.ingest.shape.shape import Shape
+from hudi_services.sources.ingest.source import Batch
 
-Files = Mapping[str, Sequence[str]]
-"""The files that lack a column, by its name in the source."""
+Without = Mapping[str, Sequence[str]]
+"""The files, or other `parts` of a source, that lack a column, by its name in the source."""
 
 
 @dataclass(frozen=True)
@@ -27,22 +29,27 @@ class MissingColumns:
     """Columns that files lack. Those of the table, or of `schema`, are `null` in the rows of these files. Without the `needed`
     ones, which are those of the key and the order, no row of them is loaded."""
 
-    null: Files = field(default_factory=dict)
-    needed: Files = field(default_factory=dict)
+    null: Without = field(default_factory=dict)
+    needed: Without = field(default_factory=dict)
+    parts: str = "files"
 
     @property
     def warnings(self) -> Iterator[str]:
         """A line for each kind, for people."""
         if self.null:
-            yield f"files lack columns of the table, which are null in their rows: {_without(self.null)}"
+            yield f"{self.parts} lack columns of the table, which are null in their rows: {_without(self.null)}"
         if self.needed:
-            yield f"files lack columns of the key or the order, and none of their rows fits: {_without(self.needed)}"
+            yield f"{self.parts} lack columns of the key or the order, and none of their rows fits: {_without(self.needed)}"
 
 
 def missing_columns(
-    batch: FileBatch, shape: Shape, known: pa.Schema | None, operation: Operation, properties: TableProperties
+    batch: Batch, shape: Shape, known: pa.Schema | None, operation: Operation, properties: TableProperties
 ) -> MissingColumns:
-    """Find the columns that files of an opened batch lack, for a table of the columns `known`."""
+    """Find the columns that files or messages of an opened batch lack, for a table of the columns `known`."""
+    if isinstance(batch, TopicBatch):
+        return MissingColumns(batch.messages_without(known.names if known is not None else ()), parts="messages")
+    if not isinstance(batch, FileBatch):
+        return MissingColumns()
     of_roles = {role: shape.names(_schema(names)) for role, _, names in roles(operation, properties)}
     needed = [*of_roles["Record key"], *of_roles["Ordering"]]
     names = [] if operation.deletes else [*shape.names(known), *batch.source.feed.columns, *of_roles["Partition"]]
@@ -58,10 +65,11 @@ def check_missing(missing: MissingColumns, known: Iterable[str], source: str, op
     """
     of_table = {name: missing.null[name] for name in known if name in missing.null}
     if of_table and not fills_absent(options):
+        default = "give them a `default` in `schema`, " if missing.parts == "files" else ""
         raise SchemaConflictError(
-            f"Files of {source} lack columns of the table",
+            f"{missing.parts.capitalize()} of {source} lack columns of the table",
             found=f"{_without(of_table)}, and {SET_NULL_FOR_MISSING.name}=false",
-            fix="add the columns to the files, give them a `default` in `schema`, or remove that option; nothing was loaded",
+            fix=f"add the columns to the {missing.parts}, {default}or remove that option; nothing was loaded",
         )
 
 
@@ -69,5 +77,5 @@ def _schema(names: Iterable[str]) -> pa.Schema:
     return pa.schema([(name.partition(".")[0], pa.null()) for name in names])
 
 
-def _without(files: Files) -> str:
+def _without(files: Without) -> str:
     return some([f"{name} (not in {some(paths, 3)})" for name, paths in files.items()])

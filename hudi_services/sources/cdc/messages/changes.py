@@ -58,15 +58,18 @@ class Outcome:
 
     def decoded(self) -> Decoded:
         """Return all of it, in the order of the messages."""
+        absent: dict[str, list[np.ndarray]] = defaultdict(list)
         return Decoded(
-            self._table(),
+            self._table(absent),
             tuple(Rejected(number, reason) for number, reason in sorted(self.errors.items())),
             tuple(sorted(self.statements, key=lambda statement: statement.number)),
             dict(+self.ignored),
             {name: np.concatenate(numbers) for name, numbers in self.unavailable.items()},
+            {name: np.concatenate(numbers) for name, numbers in absent.items()},
         )
 
-    def _table(self) -> pa.Table:
+    def _table(self, absent: dict[str, list[np.ndarray]]) -> pa.Table:
+        """The changes with the columns of all. `absent` gets those that some lack."""
         fields: dict[str, pa.DataType] = {}
         typed_changes = []
         for changes in sorted(
@@ -82,6 +85,10 @@ class Outcome:
             else:
                 fields = kinds
                 typed_changes.append(changes)
+        for changes in typed_changes:
+            own = {column.name for column in changes.after.type.fields}
+            for name in fields.keys() - own:
+                absent[name].append(changes.numbers)
         kind = pa.struct(list(fields.items()))
         schema = pa.schema([("op", pa.string()), ("number", pa.int64()), ("before", kind), ("after", kind)])
         tables = [

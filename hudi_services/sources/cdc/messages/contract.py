@@ -48,6 +48,7 @@ class Decoded:
     `before` and `after` (structs of the table's columns, null where the message has no such image), in the order of the messages.
     `ignored` counts messages without a change, such as heartbeats, by their kind. `unavailable` has the numbers of messages by
     the names of columns whose values after the change they do not have. These are null there, and are those of the row before.
+    `absent` has the numbers of messages by the names of columns of other messages that their schemas do not have.
     """
 
     changes: pa.Table
@@ -55,6 +56,7 @@ class Decoded:
     statements: tuple[Statement, ...] = ()
     ignored: Mapping[str, int] = field(default_factory=dict)
     unavailable: Mapping[str, np.ndarray] = field(default_factory=dict)
+    absent: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 class MessageFormat(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from hoodie.write.plan import WritePlan
 from hudi_services.sources.cdc.masks import NO_MASKS, Masks
 from hudi_services.sources.cdc.messages.contract import MessageFormat, Statement
 from hudi_services.sources.ingest.changes.rows import DELETED
+from hudi_services.sources.ingest.kafka.missing_columns import lacking, places_text
 from hudi_services.sources.ingest.kafka.order import Ordered
 from hudi_services.sources.ingest.kafka.position import Place, TopicPosition
 from hudi_services.sources.ingest.kafka.ranges import Range, counted_offsets
@@ -79,6 +80,7 @@ class Opened:
         default_factory=dict
     )  # rows of `messages` that lack the value of a column
     stopped: SourceError | None = None  # by a statement that comes after the changes
+    lacking: Mapping[str, np.ndarray] = field(default_factory=dict)  # rows of `messages` without a column of the table
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,13 @@ class TopicBatch:
             raise _unreadable(self.name, wrong)
         return replace(batch, ranges=()), known if known is not None else pa.schema([])
 
+    def messages_without(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return the messages of an opened batch that lack each of these columns, in words."""
+        opened = self.opened_
+        if opened is None:
+            return {}
+        return {name: [places_text(opened.messages, opened.lacking[name])] for name in names if name in opened.lacking}
+
     @property
     def lacks_values(self) -> bool:
         return self.opened_ is not None and bool(self.opened_.unavailable)
@@ -239,10 +248,13 @@ class TopicBatch:
             end = statement.number
             changes = changes.filter(pc.less(changes["number"], end))
             rejected = tuple(rejection for rejection in rejected if rejection.number < end)
+        lacks = {}
+        if known is not None:
+            lacks = lacking(replace(decoded, changes=changes), messages, known, names_nulls=not self.are_rows)
         wrong = [self._wrong(messages, rejection.number, rejection.reason) for rejection in rejected]
         error = stopped(self.name, statement, messages) if statement is not None else None
         places = ordered.places(end)
-        return Opened(messages, changes, wrong, places, decoded.ignored, decoded.unavailable, error)
+        return Opened(messages, changes, wrong, places, decoded.ignored, decoded.unavailable, error, lacks)
 
 
 def _unreadable(name: str, wrong: Sequence[Wrong]) -> SourceError:
