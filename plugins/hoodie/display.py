@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from html import escape
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -97,6 +98,11 @@ def some(names: Sequence[str], most: int = 5) -> str:
     """`a, b and 3 more`."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def nearest_first(name: str, names: Iterable[str]) -> list[str]:
+    """The names, those that resemble `name` most first."""
+    return sorted(names, key=lambda other: -SequenceMatcher(None, name.lower(), other.lower()).ratio())
 
 
 def _cell(value: object) -> str:

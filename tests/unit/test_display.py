@@ -12,7 +12,7 @@ import pytest
 
 import hoodie
 from hoodie import CLEAN, COMPACTION, HoodieTable
-from hoodie.display import Shown, size_of
+from hoodie.display import Shown, nearest_first, size_of
 from hoodie.engine import LocalEngine
 from tests.support.clock import FakeClock
 from tests.support.tables import batch, create
@@ -163,3 +163,7 @@ def test_hoodie_spark_comes_on_use_and_import_stays_cheap():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_similar_names_come_first():
+    assert nearest_first("ts", ["amount", "TS_ms", "Ts"]) == ["Ts", "TS_ms", "amount"]

@@ -2,45 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 import pyarrow as pa
 
 from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
+from hoodie.display import nearest_first, some
 from hoodie.errors import MissingColumnError, SchemaConflictError, SourceError
 from hoodie.schema import find_field
 
 _NO_FIELDS = pa.struct([])
+_NEAR = 0.6  # the share of signs that two similar names have in common
+_SHOWN = 20  # columns that an error names
 
 
-Role = tuple[str, str, tuple[str, ...]]
-"""The use of some columns, the key of `keys` in the registry that names them, and their names in the table."""
+@dataclass(frozen=True)
+class Role:
+    """A use of columns: its name, the key of `keys` in the registry that names them, and their names in the table."""
+
+    use: str
+    key: str
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.use
 
 
 def roles(operation: Operation, properties: TableProperties) -> tuple[Role, ...]:
     """The columns that make keys, partitions and order."""
     return (
-        ("Record key", "record_key", properties.record_key_fields),
-        ("Partition", "partition_by", properties.partition_fields),
-        ("Ordering", "ordering", () if operation.deletes else properties.ordering_fields),
+        Role("Record key", "record_key", properties.record_key_fields),
+        Role("Partition", "partition_by", properties.partition_fields),
+        Role("Ordering", "ordering", () if operation.deletes else properties.ordering_fields),
     )
 
 
-def check_roles(schema: pa.Schema, source: str, operation: Operation, properties: TableProperties) -> None:
-    """Raises MissingColumnError when a column that makes keys, partitions or order is not among those of the source."""
+def check_roles(
+    schema: pa.Schema, source: str, operation: Operation, properties: TableProperties, first_file: str | None = None
+) -> None:
+    """Raises MissingColumnError when a column that makes keys, partitions or order is not among those of the source, whose first
+    file is named."""
     if not schema.names:
         raise no_columns(source)
-    for role, key, names in roles(operation, properties):
-        for name in names:
+    for role in roles(operation, properties):
+        for name in role.names:
             if find_field(schema, name) is None:
-                raise MissingColumnError(
-                    f"{role} column {name!r} is in no row of {source}",
-                    found=f"columns {', '.join(schema.names)}",
-                    fix=f"correct keys.{key} in the entry {properties.name} of the registry, or the source and its `rename` and "
-                    "`sql`; nothing was loaded",
-                )
+                where = f"{role} column {name!r} is in no row of {source}"
+                raise missing_role(role, name, where, schema.names, properties.name, first_file)
+
+
+def missing_role(
+    role: Role,
+    name: str,
+    where: str,
+    names: Sequence[str],
+    table: str,
+    file: str | None = None,
+    *,
+    others_have_it: bool = False,
+) -> MissingColumnError:
+    """The error of a column of the `table` that a file lacks, with the columns that it has, those with similar names first."""
+    nearest = nearest_first(name, names)
+    first = f"deliver {file} again with the column; or " if others_have_it else ""
+    if nearest and _is_near(name, nearest[0]):
+        first = f"write `rename: {{{nearest[0]}: {name}}}` in the source if {nearest[0]} is the column; or "
+        if others_have_it:
+            first = f"deliver {file} again with the name {name} in place of {nearest[0]}, if it is the column; or "
+    return MissingColumnError(
+        where,
+        found=f"columns {some(nearest, _SHOWN)}{f' in {file}' if file is not None else ''}",
+        fix=f"{first}correct keys.{role.key} in the entry {table} of the registry, or the source and its `rename` and "
+        "`sql`; nothing was loaded",
+    )
+
+
+def _is_near(one: str, other: str) -> bool:
+    """True if two names may be meant for one column, such as `ts` and `ts_ms`."""
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    return short in long or SequenceMatcher(None, short, long).ratio() >= _NEAR
 
 
 def check_spellings(schema: pa.Schema, source: str, first_files: Mapping[str, str]) -> None:

@@ -24,7 +24,7 @@ from hudi_services.sources.ingest.columns import (
 from hudi_services.sources.ingest.expectations.check import check_columns, expectations
 from hudi_services.sources.ingest.expectations.key_check import KeyCheck
 from hudi_services.sources.ingest.files.source import FileBatch
-from hudi_services.sources.ingest.missing_columns import MissingColumns, check_missing, missing_columns
+from hudi_services.sources.ingest.missing_columns import MissingColumns, check_missing, missing_columns, needed_failure
 from hudi_services.sources.ingest.prepare import Prepared
 from hudi_services.sources.ingest.quarantine import NoQuarantine
 from hudi_services.sources.ingest.request import IngestRequest
@@ -78,7 +78,7 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine, *, hea
     check_missing(missing, request.shape.names(known), name, prepared.after.options)
     shaping = request.shape.plan(delivered, known, name)
     check_spellings(shaping.outgoing, name, batch.first_files if isinstance(batch, FileBatch) else {})
-    check_roles(shaping.outgoing, name, operation, prepared.properties)
+    check_roles(shaping.outgoing, name, operation, prepared.properties, _first_file(batch))
     stored = stored_columns(shaping.outgoing, known, prepared.properties, name)
     plan = prepared.target.plan_write(stored.schema, operation, prepared.after.options, deletions=batch.deletions)
     check_columns(expectations(request.source), stored.schema)
@@ -86,6 +86,10 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine, *, hea
     read, checks = filled_columns(delivered, expected), RowChecks.of_plan(plan)
     rows = PlannedRows(read, shaping, stored, plan, checks, untyped, missing)
     return PlannedLoad(batch, operation, rows)
+
+
+def _first_file(batch: Batch) -> str | None:
+    return next(iter(batch.columns), None) if isinstance(batch, FileBatch) else None
 
 
 def checked_splits(batch: Batch, rows: PlannedRows, name: str, engine: Engine) -> list[CheckedSplit]:
@@ -129,7 +133,9 @@ def load_outlook(request: IngestRequest, prepared: Prepared, engine: Engine) -> 
     rows, readable = planned.rows, batch if is_large else planned.batch
     if rows is None:
         return LoadOutlook(readable, unseen)
-    warnings = (*rows.missing.warnings, *unseen)
+    failure = needed_failure(rows.missing, planned.batch, request, planned.operation, prepared.properties)
+    fails = (f"the load would fail: {failure}",) if failure is not None else ()
+    warnings = (*rows.missing.warnings, *fails, *unseen)
     if is_large or prepared.target.columns is not None:
         return LoadOutlook(readable, warnings)
     rows.checks.check_types(rows.stored.schema)

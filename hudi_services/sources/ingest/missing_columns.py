@@ -11,12 +11,13 @@ from hoodie.config.key import Options
 from hoodie.config.keys.write import SET_NULL_FOR_MISSING
 from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
-from hoodie.display import some
-from hoodie.errors import SchemaConflictError
+from hoodie.display import counted, some
+from hoodie.errors import MissingColumnError, SchemaConflictError
 from hoodie.write.plan import fills_absent
-from hudi_services.sources.ingest.columns import roles
+from hudi_services.sources.ingest.columns import missing_role, roles
 from hudi_services.sources.ingest.files.source import FileBatch
 from hudi_services.sources.ingest.kafka.batch import TopicBatch
+from hudi_services.sources.ingest.request import IngestRequest
 from hudi_services.sources.ingest.shape.shape import Shape
 from hudi_services.sources.ingest.source import Batch
 
@@ -50,9 +51,9 @@ def missing_columns(
         return MissingColumns(batch.messages_without(known.names if known is not None else ()), parts="messages")
     if not isinstance(batch, FileBatch):
         return MissingColumns()
-    of_roles = {role: shape.names(_schema(names)) for role, _, names in roles(operation, properties)}
-    needed = [*of_roles["Record key"], *of_roles["Ordering"]]
-    names = [] if operation.deletes else [*shape.names(known), *batch.source.feed.columns, *of_roles["Partition"]]
+    key, partition, order = (shape.names(_schema(role.names)) for role in roles(operation, properties))
+    needed = [*key, *order]
+    names = [] if operation.deletes else [*shape.names(known), *batch.source.feed.columns, *partition]
     null = batch.files_without(name for name in dict.fromkeys(names) if name not in needed)
     return MissingColumns(null, batch.files_without(dict.fromkeys(needed), also_null=True))
 
@@ -71,6 +72,26 @@ def check_missing(missing: MissingColumns, known: Iterable[str], source: str, op
             found=f"{_without(of_table)}, and {SET_NULL_FOR_MISSING.name}=false",
             fix=f"add the columns to the {missing.parts}, {default}or remove that option; nothing was loaded",
         )
+
+
+def needed_failure(
+    missing: MissingColumns, batch: Batch, request: IngestRequest, operation: Operation, properties: TableProperties
+) -> MissingColumnError | None:
+    """The error of files that lack a column of the key or of the order: each of their rows would be bad. None if bad rows are
+    allowed, or if SQL may filter them."""
+    if request.max_bad_share or request.shape.sql is not None or not isinstance(batch, FileBatch):
+        return None
+    for role in roles(operation, properties):
+        for column in role.names:
+            (name,) = request.shape.names(_schema([column]))
+            if name in missing.needed:
+                first, *others = missing.needed[name]
+                more = f" and {counted(len(others), 'more file')}" if others else ""
+                where = f"{role} column {name!r} is not in {batch.source.folder}/{first}{more}"
+                names = sorted(batch.columns[first])
+                elsewhere = any(name in columns for columns in batch.columns.values())
+                return missing_role(role, column, where, names, properties.name, first, others_have_it=elsewhere)
+    return None
 
 
 def _schema(names: Iterable[str]) -> pa.Schema:

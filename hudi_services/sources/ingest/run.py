@@ -15,6 +15,7 @@ from hudi_services.sources.ingest.expectations.key_check import KeyCheck
 from hudi_services.sources.ingest.expectations.results import CheckResult, summary
 from hudi_services.sources.ingest.load import Load
 from hudi_services.sources.ingest.load_plan import PlannedRows, checked_splits, plan_load
+from hudi_services.sources.ingest.missing_columns import needed_failure
 from hudi_services.sources.ingest.prepare import Prepared, prepare
 from hudi_services.sources.ingest.quarantine import QuarantineWriter
 from hudi_services.sources.ingest.request import IngestRequest
@@ -41,6 +42,9 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     batch, prepared = planned.batch, replace(prepared, batch=planned.batch, operation=planned.operation)
     if planned.rows is None:
         return _nothing(prepared, batch, fresh)
+    failure = needed_failure(planned.rows.missing, batch, request, planned.operation, prepared.properties)
+    if failure is not None:
+        raise failure
     for warning in prepared.warnings(planned.operation):
         _log.warning("%s", warning)
     rows, plan, options = planned.rows, planned.rows.plan, prepared.after.options

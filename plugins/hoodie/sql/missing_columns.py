@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
 
 from sqlglot import exp
 
+from hoodie.display import nearest_first
 from hoodie.errors import SqlError
 from hoodie.sql.names import OWN
 
@@ -61,8 +61,5 @@ def _error(column: exp.Column, tables: Mapping[str, Sequence[str]]) -> SqlError 
 def _nearest(missing_name: str, names: Sequence[str]) -> list[str]:
     """The names, those that resemble `missing_name` most first. Hudi's own columns are the last."""
 
-    def distance(name: str) -> tuple[bool, float]:
-        return name.startswith("_hoodie_"), -SequenceMatcher(None, missing_name.lower(), name.lower()).ratio()
-
-    ordered = sorted(names, key=distance)
+    ordered = sorted(nearest_first(missing_name, names), key=lambda name: name.startswith("_hoodie_"))
     return [*ordered[:_MOST], *([f"and {len(ordered) - _MOST:,} more"] if len(ordered) > _MOST else [])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoodie.engine import LocalEngine
+from hoodie.errors import MissingColumnError
 from hudi_services.sources.ingest.missing_columns import MissingColumns, missing_columns
 
 HEADER = "id,part,ts,value\n"
@@ -24,6 +25,41 @@ def test_columns_of_the_key_and_the_order_are_needed(feed):
     feed.land("2.csv", "part,value\np,1\n")
     feed.land("3.csv", "id,ts\na,1\n")
     assert missing(feed) == MissingColumns({"part": ["3.csv"]}, {"id": ["2.csv"], "ts": ["2.csv"]})
+
+
+@pytest.mark.parametrize("first_loads", [False, True])
+def test_a_file_without_a_needed_column_is_named_with_its_columns(feed, first_loads):
+    if first_loads:
+        feed.land("0.csv", f"{HEADER}z,p,1,1\n")
+        feed.run("csv")
+    feed.land("1.csv", f"{HEADER}a,p,1,1\n")
+    feed.land("2.csv", "id,part,value,ts_ms\nb,p,1,1\n")
+    with pytest.raises(MissingColumnError) as raised:
+        feed.run("csv")
+    said = str(raised.value)
+    assert f"Ordering column 'ts' is not in {feed.source}/2.csv. Found: columns ts_ms, " in said
+    assert (
+        "deliver 2.csv again with the name ts in place of ts_ms, if it is the column; or correct keys.ordering" in said
+    )
+    assert feed.quarantined == []
+    feed.land("1.csv", HEADER.replace("ts", "ts_ms") + "a,p,1,1\n")
+    with pytest.raises(MissingColumnError) as raised:
+        feed.run("csv")
+    said = str(raised.value)
+    assert f"Ordering column 'ts' is in no row of {feed.source}. Found: columns ts_ms, " in said
+    assert "in 1.csv. To do: write `rename: {ts_ms: ts}` in the source if ts_ms is the column; or correct" in said
+    feed.run("csv", declared={"rename": {"ts_ms": "ts"}})
+    assert {"a", "b"} <= set(feed.content)
+
+
+def test_a_share_of_bad_rows_may_be_without_it(feed):
+    feed.land("1.csv", f"{HEADER}a,p,1,1\n")
+    feed.land("2.csv", "id,part,value\nb,p,1\n")
+    result = feed.run("csv", max_bad_share=0.5)
+    assert (result.rows_inserted, result.rows_quarantined) == (1, 1)
+    assert "WARNING: files lack columns of the key or the order, and none of their rows fits: ts (not in 2.csv)" in (
+        result.message
+    )
 
 
 def test_a_deletion_needs_its_key(feed):
