@@ -68,7 +68,10 @@ def missing_role(
     nearest = nearest_first(name, names)
     first = f"deliver {file} again with the column; or " if others_have_it else ""
     if nearest and _is_near(name, nearest[0]):
-        first = f"write `rename: {{{nearest[0]}: {name}}}` in the source if {nearest[0]} is the column; or "
+        meant = (
+            "as they differ in case alone" if name.lower() == nearest[0].lower() else f"if {nearest[0]} is the column"
+        )
+        first = f"write `rename: {{{nearest[0]}: {name}}}` in the source, {meant}; or "
         if others_have_it:
             first = f"deliver {file} again with the name {name} in place of {nearest[0]}, if it is the column; or "
     return MissingColumnError(
@@ -85,20 +88,42 @@ def _is_near(one: str, other: str) -> bool:
     return short in long or SequenceMatcher(None, short, long).ratio() >= _NEAR
 
 
-def check_spellings(schema: pa.Schema, source: str, first_files: Mapping[str, str]) -> None:
-    """Raises SchemaConflictError when two columns differ in case alone, which no table of Hudi takes. `first_files` has a file of
-    each column."""
+def check_spellings(
+    schema: pa.Schema, source: str, first_files: Mapping[str, str], known: pa.Schema | None = None
+) -> None:
+    """Raises SchemaConflictError when two columns differ in case alone, which no table of Hudi takes, or when one differs so from
+    a `known` one of the table. `first_files` has a file of each column."""
     by_name: dict[str, str] = {}
     for name in schema.names:
         other = by_name.setdefault(name.lower(), name)
         if other != name:
-            files = {twin: f" in {first_files[twin]}" if twin in first_files else "" for twin in (other, name)}
+            raise _two_spellings(other, name, source, first_files)
+    of_table = {name.lower(): name for name in known.names} if known is not None else {}
+    for lower, name in by_name.items():
+        twin = of_table.get(lower, name)
+        if twin != name:
             raise SchemaConflictError(
-                f"Column {other!r} of {source} occurs more than once",
-                found=f"{' and '.join(twin + file for twin, file in files.items())}, which differ in case alone",
-                fix=f"give one of them another name: `rename: {{{name}: {name}_2}}` of the source; or deliver the files with one "
-                "spelling; nothing was loaded",
+                f"Column {name!r} of {source} differs in case alone from the table's column {twin!r}",
+                found=f"{name} in {first_files[name]}" if name in first_files else None,
+                fix=f"write `rename: {{{name}: {twin}}}` in the source, or the name {twin} in its `sql`; nothing was loaded",
             )
+
+
+def _two_spellings(one: str, other: str, source: str, first_files: Mapping[str, str]) -> SchemaConflictError:
+    files = {name: first_files.get(name) for name in (one, other)}
+    fix = f"give one of them another name: `rename: {{{other}: {other}_2}}` of the source"
+    if None not in files.values() and files[one] != files[other]:
+        fix = (
+            f"deliver {files[other]} again with the name {one}; or load the files of one spelling by themselves (`pattern`), "
+            f"those of the other with `rename: {{{other}: {one}}}` of the source; if these are two columns, say "
+            f"`rename: {{{other}: {other}_2}}`"
+        )
+    places = [name + (f" in {file}" if file else "") for name, file in files.items()]
+    return SchemaConflictError(
+        f"Column {one!r} of {source} occurs more than once",
+        found=f"{' and '.join(places)}, which differ in case alone",
+        fix=f"{fix}; nothing was loaded",
+    )
 
 
 def no_columns(source: str, rejected: str | None = None) -> SourceError:

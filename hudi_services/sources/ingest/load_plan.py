@@ -77,7 +77,7 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine, *, hea
     missing = missing_columns(batch, request.shape, known, operation, prepared.properties)
     check_missing(missing, request.shape.names(known), name, prepared.after.options)
     shaping = request.shape.plan(delivered, known, name)
-    check_spellings(shaping.outgoing, name, batch.first_files if isinstance(batch, FileBatch) else {})
+    check_spellings(shaping.outgoing, name, batch.first_files if isinstance(batch, FileBatch) else {}, known)
     check_roles(shaping.outgoing, name, operation, prepared.properties, _first_file(batch))
     stored = stored_columns(shaping.outgoing, known, prepared.properties, name)
     plan = prepared.target.plan_write(stored.schema, operation, prepared.after.options, deletions=batch.deletions)

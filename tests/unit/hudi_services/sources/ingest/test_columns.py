@@ -232,3 +232,40 @@ def test_a_column_that_no_row_needs_is_not_missed(feed):
     feed.land("other/4.csv", "id,part,ts\nb,p,2\n")
     assert "WARNING" not in feed.run("csv", operation="delete", **others).message
     assert values(feed) == {"a": None, "c": 7}
+
+
+def test_a_name_that_differs_in_case_from_that_of_the_table_is_named_with_its_remedy(feed):
+    feed.land("1.csv", f"{CSV}a,p,1,1\n")
+    feed.run("csv")
+    feed.land("2.csv", f"{CSV.replace('value', 'Value')}b,p,1,2\n")
+    with pytest.raises(
+        SchemaConflictError, match=r"'Value' of .* differs in case alone from the table's column 'value'"
+    ) as raised:
+        feed.run("csv")
+    assert "Value in 2.csv. To do: write `rename: {Value: value}` in the source" in str(raised.value)
+    feed.run("csv", declared={"rename": {"Value": "value"}})
+    assert values(feed) == {"a": 1, "b": 2}
+
+
+def test_a_key_that_differs_in_case_is_named_with_its_remedy(feed):
+    feed.land("1.csv", f"{CSV.replace('id', 'ID')}a,p,1,1\n")
+    with pytest.raises(SourceError, match="Record key column 'id' is in no row of ") as raised:
+        feed.run("csv")
+    assert "write `rename: {ID: id}` in the source, as they differ in case alone; or" in str(raised.value)
+    feed.run("csv", declared={"rename": {"ID": "id"}})
+    assert values(feed) == {"a": 1}
+
+
+def test_two_spellings_in_two_files_are_named_with_their_remedies(feed):
+    feed.land("1.csv", f"{CSV}a,p,1,1\n")
+    feed.land("2.csv", f"{CSV.replace('value', 'VALUE')}b,p,1,2\n")
+    with pytest.raises(
+        SchemaConflictError, match=r"value in 1\.csv and VALUE in 2\.csv, which differ in case alone"
+    ) as raised:
+        feed.run("csv")
+    assert "deliver 2.csv again with the name value; or load the files of one spelling by themselves" in str(
+        raised.value
+    )
+    feed.run("csv", declared={"pattern": "1.csv"})
+    feed.run("csv", declared={"pattern": "2.csv", "rename": {"VALUE": "value"}})
+    assert values(feed) == {"a": 1, "b": 2}

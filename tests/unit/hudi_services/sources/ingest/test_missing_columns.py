@@ -47,7 +47,7 @@ def test_a_file_without_a_needed_column_is_named_with_its_columns(feed, first_lo
         feed.run("csv")
     said = str(raised.value)
     assert f"Ordering column 'ts' is in no row of {feed.source}. Found: columns ts_ms, " in said
-    assert "in 1.csv. To do: write `rename: {ts_ms: ts}` in the source if ts_ms is the column; or correct" in said
+    assert "in 1.csv. To do: write `rename: {ts_ms: ts}` in the source, if ts_ms is the column; or correct" in said
     feed.run("csv", declared={"rename": {"ts_ms": "ts"}})
     assert {"a", "b"} <= set(feed.content)
 
