@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from hudi_services.sources.positions import find_position, newest_load
 
 _log = logging.getLogger(__name__)
 _MOST, _FEW = 0.2, 20  # share and number of bad rows above which their columns are probably declared wrong
+_MARKS = re.compile(r"`csv: \{(?:decimal|thousands)_mark: .*?\}`")  # in the reason of a bad row
 _OF_COLUMNS = (
     "correct the columns and types of `source.schema` in the registry, as the command infer finds them in the files, or "
     "repair the source"
@@ -115,7 +117,7 @@ class Load:
                 f"{bad} of {read} rows from {self.request.source.name} cannot be loaded",
                 found=f"more than the allowed share of {share:.2%}, such as {self.counts.example}; all rows and reasons are in "
                 f"{self.quarantine.path}",
-                fix=f"{_OF_COLUMNS if bad > max(_FEW, _MOST * read) else _OF_SHARE}; nothing was loaded",
+                fix=f"{self._remedy(bad, read)}; nothing was loaded",
             )
         if self.untyped:
             raise SourceError(
@@ -126,6 +128,13 @@ class Load:
         self._commits = True
         position = {self.request.source.position_key: self.prepared.batch.position}
         return position | encoded(self.checks) | ({EXTRA: self.quarantine.path} if bad else {})
+
+    def _remedy(self, bad: int, read: int) -> str:
+        remedy = _OF_COLUMNS if bad > max(_FEW, _MOST * read) else _OF_SHARE
+        keys = " or ".join(_MARKS.findall(self.counts.example))
+        return (
+            f"write {keys} below `source` in the registry, if numbers are written so; or {remedy}" if keys else remedy
+        )
 
     def failed(self) -> None:
         """Keep the bad rows if it is because of them; after the commit was tried, leave it to the next run to find out."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,6 +17,9 @@ _CODE = r"^\s*(?:\+|-?0[0-9xX])"
 _EXPONENT = r"^\s*[0-9]+[eE][0-9]+\s*$"
 _WHOLE = r"^\s*-?[0-9]+\s*$"
 _LIMIT = 2**63
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_POINTS = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+")
+_COMMAS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 
 
 def are_codes(texts: pa.ChunkedArray) -> bool:
@@ -59,6 +64,19 @@ def readable(texts: pa.ChunkedArray, kind: pa.DataType, csv: Csv) -> pa.ChunkedA
     hexadecimal = pc.match_substring_regex(texts, "^-?0[xX]")  # which Arrow takes for numbers
     texts = pc.if_else(hexadecimal, pc.binary_join_element_wise(texts, "(in hexadecimal)", " "), texts)
     return pc.replace_substring_regex(texts, r"^\+([0-9])", r"\1")
+
+
+def marks(text: str, csv: Csv) -> str | None:
+    """The key of `source` that makes a number of a text with commas, such as 1,5; None if the text is no such number, or the
+    marks are declared."""
+    text = text.strip()
+    if csv.decimal_mark != "." or csv.thousands_mark is not None:
+        return None
+    if _POINTS.fullmatch(text):
+        return '`csv: {decimal_mark: ",", thousands_mark: "."}`'
+    keys = [('decimal_mark: ","', _COMMA), ('thousands_mark: ","', _COMMAS)]
+    fitting = [f"`csv: {{{key}}}`" for key, form in keys if form.fullmatch(text)]
+    return " or ".join(fitting) or None
 
 
 def exact_type(texts: pa.ChunkedArray) -> pa.DataType | None:

@@ -17,7 +17,7 @@ from hudi_services.runtime.json_values import json_row_values, json_value
 from hudi_services.sources.ingest.exact_cast import ExactFit
 from hudi_services.sources.ingest.files.csv_rows import with_nulls, without_null_texts
 from hudi_services.sources.ingest.files.declaration import as_moments, defaults, in_utc, is_moment
-from hudi_services.sources.ingest.files.numbers import readable
+from hudi_services.sources.ingest.files.numbers import is_number, marks, readable
 from hudi_services.sources.ingest.files.text import RejectText
 from hudi_services.sources.ingest.source import Where
 from hudi_services.sources.ingest.typed_columns import typed
@@ -45,7 +45,7 @@ class Fitting:
         }
         cast = pa.table({name: unchanged[name] if name in unchanged else cast[name] for name in self.schema.names})
         places_of_bad = np.flatnonzero(bad).tolist()
-        why = {place: _with_value(why, rows, place) for place, why in zip(places_of_bad, reasons, strict=True)}
+        why = {place: self._explained(why, rows, place) for place, why in zip(places_of_bad, reasons, strict=True)}
         for name in self._required:
             for place in np.flatnonzero(pc.is_null(cast[name]).to_numpy()).tolist():
                 why.setdefault(place, f"column {name} has no value, and is declared with nullable: false")
@@ -103,6 +103,20 @@ class Fitting:
         result = {name: value for name, value in defaults(self.feed).items() if self._is_typed(name)}
         return {name: value.cast(self.schema.field(name).type) for name, value in result.items()}
 
+    def _explained(self, reason: str, rows: pa.Table, place: int) -> str:
+        """The reason with the value, and the marks that make a number of it. Some of Arrow's reasons lack the value, and some
+        show the note on a number (see `readable`) as its part."""
+        reason = _NOTED.sub(r"'\1' \2", reason)
+        names = [name for name in rows.column_names if reason.startswith(f"column {name}: ")]
+        if not names:
+            return reason
+        name = max(names, key=len)
+        value = str(json_value(rows[name][place]))
+        reason = reason if value in reason else f"{reason} ({value!r})"
+        is_csv_number = self.file_format == "csv" and is_number(self.schema.field(name).type)
+        key = marks(value, self.feed.csv) if is_csv_number else None
+        return reason if key is None else f"{reason}; {key} reads it"
+
     def _is_typed(self, name: str) -> bool:
         return name in self.schema.names and name not in self.later
 
@@ -114,15 +128,6 @@ class Fitting:
 def _among(where: Where, row_numbers: np.ndarray, places: Sequence[int]) -> Sequence[str]:
     """The places of rows among those that were kept."""
     return where(row_numbers[list(places)].tolist())
-
-
-def _with_value(reason: str, rows: pa.Table, place: int) -> str:
-    """The reason with the value. Some of Arrow's reasons lack it, and some show the note on a number (see `readable`) as its
-    part."""
-    reason = _NOTED.sub(r"'\1' \2", reason)
-    names = [name for name in rows.column_names if reason.startswith(f"column {name}: ")]
-    value = str(json_value(rows[max(names, key=len)][place])) if names else ""
-    return reason if value in reason else f"{reason} ({value!r})"
 
 
 def _is_text(kind: pa.DataType) -> bool:

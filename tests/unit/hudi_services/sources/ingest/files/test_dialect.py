@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -231,3 +232,25 @@ def test_nothing_but_comments_is_an_empty_file(feed):
     feed.land("x.csv", "# a\n# b")
     with pytest.raises(SourceError, match="empty file"):
         feed.run("csv", declared=Feed(csv=Csv(comment="#")))
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "key", "value"),
+    [
+        ("double", "1,5", '`csv: {decimal_mark: ","}`', 1.5),
+        ("double", "1.234,5", '`csv: {decimal_mark: ",", thousands_mark: "."}`', 1234.5),
+        ("decimal(10,2)", "1,234.50", '`csv: {thousands_mark: ","}`', Decimal("1234.50")),
+        ("double", "1,234", '`csv: {decimal_mark: ","}` or `csv: {thousands_mark: ","}`', 1.234),
+    ],
+)
+def test_the_marks_that_make_numbers_are_named(feed, kind, number, key, value):
+    feed.land("1.csv", f"id;part;ts;value\na;p;1;{number}\nb;p;1;x\n")
+    declared = {"schema": {"id": "string", "part": "string", "ts": "bigint", "value": kind}}
+    with pytest.raises(SourceError, match="2 of 2 rows") as raised:
+        feed.run("csv", declared={**declared, "csv": {"delimiter": ";"}})
+    assert f"To do: write {key} below `source` in the registry, if numbers are written so; or" in str(raised.value)
+    assert [reason.endswith(f"; {key} reads it") for _, reason, _ in feed.quarantined] == [True, False]
+    feed.land("1.csv", f"id;part;ts;value\na;p;1;{number}\n")
+    marks = yaml.safe_load(key.partition("`")[2].partition("`")[0])["csv"]
+    feed.run("csv", declared={**declared, "csv": {"delimiter": ";", **marks}})
+    assert feed.open().read()["value"].to_pylist() == [value]
