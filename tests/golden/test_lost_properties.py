@@ -8,10 +8,15 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
+from hoodie.config.key import resolve
+from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.config.properties.store import PROPERTIES
 from hoodie.doctor.properties_recovery import plan_recovery, recover_properties_of
 from hoodie.storage import open_storage
 from hoodie.transaction.create import new_properties
+from hoodie.transaction.locks import Locking
+
+LOCKING = Locking.of(resolve({}, LOCK_KEYS))
 
 HIVE, VERSION = "hoodie.datasource.write.hive_style_partitioning", "hoodie.write.table.version"
 OF_OPTIONS = ("hoodie.table.name", "hoodie.table.type", "hoodie.table.recordkey.fields", "hoodie.table.partition.fields",
@@ -34,7 +39,9 @@ def test_a_table_of_hudi_gets_the_properties_that_it_had(golden, tmp_path, name)
     (path / PROPERTIES).unlink()
     options = {**{key: had[key] for key in OF_OPTIONS if had.get(key)}, VERSION: had["hoodie.table.version"]}
     storage = open_storage(str(path))
-    recover_properties_of(storage, SystemClock(), plan_recovery(storage, SystemClock(), new_properties(options)))
+    recover_properties_of(
+        storage, SystemClock(), plan_recovery(storage, SystemClock(), new_properties(options)), LOCKING
+    )
     table = HoodieTable.open(path)
     has = dict(table.state().properties.raw)
     assert {key for key in {*had, *has} - ELSEWHERE if had.get(key) != has.get(key)} == set()

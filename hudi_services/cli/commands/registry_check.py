@@ -156,12 +156,20 @@ def _contradictions(table: Table) -> list[str]:
     """The keys of an entry that differ from its table on this machine, in words. A check waits for no other storage."""
     if not table.filled_here or not is_local(table.base_path):
         return []
-    from hudi_services.entry.table_choice import ChosenTable  # they load Arrow
+    from hoodie.index.properties_match import FOREIGN_FIX, properties_mismatch  # they load Arrow
+    from hudi_services.entry.table_choice import ChosenTable
     from hudi_services.entry.table_contradictions import entry_contradictions
+    from hudi_services.entry.target import Target
     from hudi_services.operations.inspect.table_look import look_at
 
     try:
-        return list(map(str, entry_contradictions(table, look_at(ChosenTable(table.base_path)).state)))
+        look = look_at(ChosenTable(table.base_path))
+        wrong = list(map(str, entry_contradictions(table, look.state)))
+        if wrong and properties_mismatch(look.state, look.view.slices) is not None:
+            target = Target.of(table.base_path, table.name)
+            fix = target.with_commands(FOREIGN_FIX)
+            return [f"hoodie.properties of the table are not those of its files, so loads are refused: {fix}"]
+        return wrong
     except (HoodieError, OSError):  # no table yet, or one of which `advise` says what is wrong
         return []
 

@@ -1,4 +1,4 @@
-"""The command `table recover`: makes a lost `hoodie.properties` again of the table's entry, where the files agree with it."""
+"""The command `table recover`: makes `hoodie.properties` that are lost, or of another table, again of the table's entry."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ def _recover(
     target_base_path: str | None, table: str | None, registry: str | None, explain: bool, yes: bool, as_json: bool
 ) -> None:
     from hoodie.clock import SystemClock
-    from hoodie.doctor.properties_recovery import plan_recovery, recover_properties_of
+    from hoodie.doctor.properties_recovery import REPLACED, plan_recovery, recover_properties_of
     from hoodie.storage import open_storage
     from hudi_services.operations.history.manual import by_hand
+    from hudi_services.operations.inspect.table_look import locking_of
 
     if not explain and not yes and (as_json or not sys.stdin.isatty()):
         raise click.UsageError("No terminal can answer: add --yes, or --explain for the plan")
@@ -44,8 +45,9 @@ def _recover(
     if not yes:
         click.confirm("Is what no file shows right? Write the properties?", abort=True)
     with by_hand(recorded_table(chosen.entry), "recover", chosen.base_path) as say:
-        recover_properties_of(storage, clock, plan)
-        summary = f"wrote hoodie.properties of {chosen.base_path}"
+        recover_properties_of(storage, clock, plan, locking_of(chosen.entry))
+        kept = f"; the file that was there is now {REPLACED}" if plan.replaced is not None else ""
+        summary = f"wrote hoodie.properties of {chosen.base_path}{kept}"
         say(summary)
     echo(_as_json(plan) if as_json else summary)
 
@@ -62,12 +64,25 @@ def _as_text(plan: PropertiesRecovery) -> str:
     return "\n".join(
         [
             f"hoodie.properties of {plan.base_path}, as its entry in the registry makes them",
+            *([f"  the file there is of another table: {plan.mismatch}"] if plan.mismatch else []),
             *(f"  the files agree: {fact}" for fact in plan.shown),
             *(f"  no file shows:   {fact}" for fact in plan.declared),
-            *(f"    {name}={value}" for name, value in sorted(plan.properties.raw.items())),
+            *(f"    {line}" for line in _property_lines(plan)),
             "would write them; nothing was changed",
         ]
     )
+
+
+def _property_lines(plan: PropertiesRecovery) -> list[str]:
+    """Every property, and below one that is replaced what it was."""
+    new, old = plan.properties.raw, plan.replaced.raw if plan.replaced is not None else plan.properties.raw
+    lines = []
+    for name in sorted({*new, *old}):
+        if name in new:
+            lines.append(f"{name}={new[name]}{f'  (was {old[name]})' if old.get(name, new[name]) != new[name] else ''}")
+        else:
+            lines.append(f"without {name}={old[name]}")
+    return lines
 
 
 def _as_json(plan: PropertiesRecovery) -> str:
@@ -77,6 +92,8 @@ def _as_json(plan: PropertiesRecovery) -> str:
             "properties": dict(plan.properties.raw),
             "shown": plan.shown,
             "declared": plan.declared,
+            "mismatch": plan.mismatch,
+            "replaced": dict(plan.replaced.raw) if plan.replaced is not None else None,
         },
         indent=2,
     )
@@ -92,7 +109,8 @@ recover = click.Command(
         json_flag("Print the plan or the result as JSON."),
         verbose_flag(),
     ],
-    help="Make a lost hoodie.properties again. The table's entry in the registry says what it holds. The files are compared "
+    help="Make hoodie.properties again that are lost, or are those of another table. The table's entry in the registry says "
+    "what they hold. The files are compared "
     "with it: timeline, type, name, columns, and keys and partitions of rows in up to 16 base files. It refuses an entry that "
     "they contradict, and shows what no file can prove: ordering, table version 8 or 9, and time zone. No other file changes.",
     epilog=with_examples(

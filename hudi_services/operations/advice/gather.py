@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from hoodie.clock import Clock
 from hoodie.config import own_options
-from hoodie.doctor.catalogue import UNREADABLE
+from hoodie.doctor.catalogue import FOREIGN_PROPERTIES, UNREADABLE
+from hoodie.doctor.checks.metadata import foreign_properties_finding
 from hoodie.doctor.key_checks import of_newest_inserts
 from hoodie.errors import HoodieError
+from hoodie.index.properties_match import properties_mismatch
 from hoodie.services.ttl.service import TTL
 from hudi_services.entry.table import Table
 from hudi_services.entry.table_choice import ChosenTable
@@ -74,7 +76,8 @@ def gather(request: Request, clock: Clock, *, doctor: bool, entries: Entries = E
         if not doctor:
             return facts
         damages, looked = damages_now(request.chosen), (*facts.looked, DOCTOR)
-        return with_source(replace(facts, damages=damages, looked=looked), look)
+        foreign = (damage for damage in facts.damages if damage.check == FOREIGN_PROPERTIES.name)
+        return with_source(replace(facts, damages=_joined(damages, foreign), looked=looked), look)
     except Exception as error:  # noqa: BLE001 - any error of a storage or of a torn file: other tables go on
         return unread_facts(request, clock.now(), error, entries)
 
@@ -99,21 +102,36 @@ def look_facts(look: Look, table_values: Mapping[str, Any], request: Request, en
                 request.name, request.target, {**table_values, "next": {"ttl": expired}}, look.now
             ).work
     runs = request.runs
+    contradictions = _contradictions(entry, look)
+    foreign = _foreign_properties(look) if contradictions else ()
     return replace(
         facts,
+        damages=(*facts.damages, *foreign),
         problems=tuple(problems),
         work={name: _timed(service_work, runs) for name, service_work in work.items()},
         runs=tuple(_last_runs(runs)) if runs is not None else (),
         idle_load=idle_load(entry, facts, runs, entries) if entry is not None else None,
         looked=(*facts.looked, *(("the history of 30 days",) if runs is not None else ())),
-        warnings=_warnings(entry, look, entries) if entry is not None else (),
+        warnings=(*_warnings(entry, entries), *(() if foreign else contradictions)),
     )
 
 
-def _warnings(entry: Table, look: Look, entries: Entries) -> tuple[str, ...]:
-    """Settings of the entry that are probably not meant, and those that contradict the table."""
-    hardly_meant = (warning for service_entry in entries for warning in service_entry.section.warnings(entry))
-    return (*hardly_meant, *map(str, entry_contradictions(entry, look.state)))
+def _warnings(entry: Table | None, entries: Entries) -> Iterable[str]:
+    """Settings of the entry that are probably not meant."""
+    if entry is None:
+        return ()
+    return (warning for service_entry in entries for warning in service_entry.section.warnings(entry))
+
+
+def _contradictions(entry: Table | None, look: Look) -> tuple[str, ...]:
+    """Keys of the entry that are not those of the table."""
+    return tuple(map(str, entry_contradictions(entry, look.state))) if entry is not None else ()
+
+
+def _foreign_properties(look: Look) -> tuple[Damage, ...]:
+    """A damage if the properties, and not the entry, are what is wrong: they do not go with the newest base file."""
+    mismatch = _readable(lambda: properties_mismatch(look.state, look.view.slices))
+    return damages_of([foreign_properties_finding(mismatch)]) if mismatch is not None else ()
 
 
 def with_source(facts: TableFacts, look: Look) -> TableFacts:
@@ -177,7 +195,13 @@ def with_damages(facts: TableFacts, request: Request, look: Look) -> TableFacts:
     if not facts.problems and not _is_small(look):
         return facts
     grave = tuple(damage for damage in damages_now(request.chosen) if damage.grave)
-    return replace(facts, damages=(*grave, *facts.damages), looked=(*facts.looked, DOCTOR))
+    return replace(facts, damages=_joined(grave, facts.damages), looked=(*facts.looked, DOCTOR))
+
+
+def _joined(of_doctor: tuple[Damage, ...], others: Iterable[Damage]) -> tuple[Damage, ...]:
+    """The doctor's findings, and those of other checks."""
+    checks = {damage.check for damage in of_doctor}
+    return (*of_doctor, *(damage for damage in others if damage.check not in checks))
 
 
 def _is_small(look: Look) -> bool:

@@ -19,6 +19,7 @@ from hoodie.config.properties.table import TableProperties
 from hoodie.config.table_checks import check_same_table
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, OccupiedPathError, PendingInstantError, TableNotFoundError
+from hoodie.index.properties_match import refuse_foreign_properties
 from hoodie.new_table import NewTable
 from hoodie.storage import open_storage
 from hoodie.table import HoodieTable
@@ -162,9 +163,10 @@ def check_still_new(state: TableState, properties: TableProperties) -> None:
 
 def check_same(state: TableState, options: Options) -> None:
     """Options that shape a table cannot change it later. Raises ConfigError naming the first that differs, by its key of the
-    registry if it has one."""
+    registry if it has one, and CorruptTableError if not the options are wrong but the properties: they are of another table."""
     try:
         for wrong in option_contradictions(options, state.properties):
+            refuse_foreign_properties(state)
             raise ConfigError(
                 f"{wrong.key} ({wrong.option}) contradicts the table {state.properties.name}",
                 found=f"{wrong.declared!r} is asked for, the table has {wrong.stored!r}",

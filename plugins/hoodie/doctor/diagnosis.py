@@ -17,6 +17,7 @@ from hoodie.storage import ListingCache, Storage
 
 CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     metadata.properties,
+    metadata.foreign_properties,
     metadata.instants,
     metadata.times,
     metadata.future,
@@ -41,6 +42,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
 SHALLOW = (key_checks.inserts,)
 """Checks of a part of what a deep check looks at as a whole."""
 DEEP = (
+    metadata.foreign_properties_by_rows,
     footer_checks.footers,
     schema_checks.schemas,
     log_checks.logs,

@@ -1,8 +1,7 @@
-"""`hoodie.properties` that were lost, made again of what a user declares, where the table's files agree with it."""
+"""`hoodie.properties` that were lost, or are those of another table, made again of what a user declares."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,18 +19,29 @@ from hoodie.config.properties.store import (
     PROPERTIES,
     create_lost_properties,
     load_properties,
+    update_properties,
 )
 from hoodie.config.properties.table import CDC, POPULATE_META_FIELDS, TableProperties
 from hoodie.display import counted
-from hoodie.errors import ConfigError, CorruptFileError, CorruptTableError, MissingFileError, UnsupportedTableError
+from hoodie.errors import (
+    ConfigError,
+    CorruptFileError,
+    CorruptTableError,
+    HoodieError,
+    MissingFileError,
+    UnsupportedTableError,
+)
 from hoodie.formats.bootstrap_file import open_base_file
+from hoodie.index.properties_match import plain_name, properties_mismatch, schema_name
 from hoodie.keygen import key_generator
 from hoodie.model.files import BaseFile
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import find_field, top_level
 from hoodie.storage.base import Storage, walk_files
+from hoodie.storage.idempotent import create_own
 from hoodie.timeline import Action, layout_of, load_timeline
-from hoodie.view import TableState, TableView
+from hoodie.transaction.locks import Locking, table_lock, verify_held
+from hoodie.view import TableState, TableView, load_state
 from hoodie.view.table_schema import table_schema
 
 _FILES, _ROWS = 16, 1000  # base files that are opened, and rows of each that are compared
@@ -39,26 +49,31 @@ _INSTANT = re.compile(r"\d{14,17}\.")
 _GENERATED = r"^\d{14,17}_\d+_\d+$"
 """A key of a table without key columns: instant, split and row."""
 _BOOTSTRAP = ".hoodie/.aux/.bootstrap"
+REPLACED = ".hoodie/hoodie.properties.replaced"
+"""The properties of another table, after a recovery has replaced them."""
 
 
 @dataclass(frozen=True)
 class PropertiesRecovery:
-    """The properties that a table gets again. `shown` is what its files agree with, `declared` what no file shows."""
+    """The properties that a table gets again. `shown` is what its files agree with, `declared` what no file shows. `replaced` are
+    those of another table in their place, and `mismatch` says how the files show that."""
 
     base_path: str
     properties: TableProperties
     shown: tuple[str, ...]
     declared: tuple[str, ...]
+    replaced: TableProperties | None = None
+    mismatch: str | None = None
 
 
 def plan_recovery(storage: Storage, clock: Clock, declared: TableProperties) -> PropertiesRecovery:
-    """The recovery of a table that lost its properties. Nothing is written.
+    """The recovery of a table that lost its properties, or has those of another one. Nothing is written.
 
-    Reads the commits of the active timeline, and rows of at most 16 base files. Raises ConfigError if the table has its
+    Reads the commits of the active timeline, and rows of at most 16 base files. Raises ConfigError if the table has its own
     properties or contradicts `declared`, CorruptTableError if no commit is left to compare with, UnsupportedTableError for a
     bootstrapped table.
     """
-    _check_lost(storage)
+    replaced, mismatch = _foreign(storage, clock) or (None, None)
     _check_layout(storage, declared)
     layout = layout_of(declared)
     state = TableState(storage, declared, layout, load_timeline(storage, layout))
@@ -81,19 +96,58 @@ def plan_recovery(storage: Storage, clock: Clock, declared: TableProperties) -> 
         shown.append(f"{keys} of {counted(rows, 'row')} in {counted(len(files), 'base file')}")
     else:
         unshown.append(keys)
-    return PropertiesRecovery(storage.base_path, declared, tuple(shown), tuple(unshown))
+    return PropertiesRecovery(storage.base_path, declared, tuple(shown), tuple(unshown), replaced, mismatch)
 
 
-def recover_properties_of(storage: Storage, clock: Clock, recovery: PropertiesRecovery) -> None:
-    """Write the properties of a plan. Raises FileExistsError if another process was faster, and leaves its file."""
-    _check_lost(storage)
-    create_lost_properties(storage, recovery.properties)
+def recover_properties_of(storage: Storage, clock: Clock, recovery: PropertiesRecovery, locking: Locking) -> None:
+    """Write the properties of a plan. Those of another table are replaced under the table's lock, and a copy of them stays
+    (`REPLACED`). Raises FileExistsError if another process was faster, and leaves its file."""
+    if recovery.replaced is None:
+        _check_lost(storage)
+        create_lost_properties(storage, recovery.properties)
+    else:
+        with table_lock(storage, clock, "recover", locking):
+            _replace(storage, clock, recovery.properties, recovery.replaced)
     load_properties(storage, clock).check_readable()
 
 
-def _check_lost(storage: Storage) -> None:
+def _replace(storage: Storage, clock: Clock, properties: TableProperties, replaced: TableProperties) -> None:
+    if dict(load_properties(storage, clock).raw) != dict(replaced.raw):
+        raise ConfigError(
+            f"The properties of {storage.base_path} have changed since the plan was made",
+            found=PROPERTIES,
+            fix="run the command again",
+        )
+    storage.delete(REPLACED)  # of an earlier recovery
+    create_own(storage, REPLACED, storage.read(PROPERTIES))
+    verify_held()
+    update_properties(storage, properties)
+
+
+def _foreign(storage: Storage, clock: Clock) -> tuple[TableProperties, str] | None:
+    """The properties of another table, and how the files show that; None if the table has none. Raises ConfigError for its own
+    ones."""
+    if _left(storage) != [PROPERTIES]:
+        _check_lost(storage)
+        return None
+    try:
+        state = load_state(storage, clock)
+        mismatch = properties_mismatch(state, TableView(state).slices)
+    except HoodieError:  # of another layout, or torn: the doctor says what is wrong
+        mismatch = None
+    if mismatch is None:
+        _check_lost(storage)
+        return None
+    return state.properties, mismatch
+
+
+def _left(storage: Storage) -> list[str]:
     present = {file.path for file in storage.list(".hoodie").files}
-    if left := sorted(present.intersection((PROPERTIES, BACKUP, DROPPED, MOVING, COPYING))):
+    return sorted(present.intersection((PROPERTIES, BACKUP, DROPPED, MOVING, COPYING)))
+
+
+def _check_lost(storage: Storage) -> None:
+    if left := _left(storage):
         raise ConfigError(
             f"The properties of {storage.base_path} are not lost",
             found=", ".join(left),
@@ -135,25 +189,11 @@ def _checked_type(state: TableState) -> str:
 
 def _checked_name(state: TableState) -> str | None:
     """The name that Hudi gives the schema's record; None if no commit has a schema of this form."""
-    for instant in reversed(state.timeline.commits):
-        text = state.commit_metadata(instant).schema
-        if not text:
-            continue
-        record = json.loads(text)
-        name, namespace = str(record.get("name", "")), str(record.get("namespace", ""))
-        if not name.endswith("_record") or not namespace.startswith("hoodie."):
-            return None
-        name = name.removesuffix("_record")
-        if _plain(name) != _plain(state.properties.name):
-            line = f"hoodie: {{hoodie.table.name: {name}}}"
-            raise _contradiction(state.storage, f"the name {name!r}", repr(state.properties.name), line)
-        return name
-    return None
-
-
-def _plain(name: str) -> str:
-    """Names of schemas have underscores for other characters."""
-    return re.sub(r"[\W_]+", "_", name)
+    name = schema_name(state)
+    if name is not None and plain_name(name) != plain_name(state.properties.name):
+        line = f"hoodie: {{hoodie.table.name: {name}}}"
+        raise _contradiction(state.storage, f"the name {name!r}", repr(state.properties.name), line)
+    return name
 
 
 def _check_columns(state: TableState) -> None:

@@ -6,12 +6,17 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
+from hoodie.config.key import resolve
+from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.config.properties.store import DROPPED, PROPERTIES
-from hoodie.doctor.properties_recovery import plan_recovery, recover_properties_of
+from hoodie.doctor.properties_recovery import REPLACED, plan_recovery, recover_properties_of
 from hoodie.errors import ConfigError, CorruptTableError
 from hoodie.storage import open_storage
 from hoodie.transaction.create import new_properties
+from hoodie.transaction.locks import Locking
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, create
+
+LOCKING = Locking.of(resolve({}, LOCK_KEYS))
 
 ROWS = batch([("a", "p", 1, 1), ("b", "q", 1, 2)])
 
@@ -46,7 +51,7 @@ def test_the_same_bytes_come_back(tmp_path, options):
     assert not (tmp_path / PROPERTIES).exists(), "a plan writes nothing"
     assert "key (id) and partitions (part) of 2 rows in 2 base files" in plan.shown
     assert plan.declared[0] == "ordering (ts), by EVENT_TIME_ORDERING"
-    recover_properties_of(storage, SystemClock(), plan)
+    recover_properties_of(storage, SystemClock(), plan, LOCKING)
     drop_time = [line for line in content.splitlines() if not line.startswith(b"#")]
     assert [
         line for line in (tmp_path / PROPERTIES).read_bytes().splitlines() if not line.startswith(b"#")
@@ -95,7 +100,10 @@ def test_a_file_that_is_there_is_never_replaced(tmp_path):
     storage, content = lost(tmp_path)
     plan = planned(storage)
     (tmp_path / PROPERTIES).write_bytes(content)
-    for attempt in (lambda: planned(storage), lambda: recover_properties_of(storage, SystemClock(), plan)):
+    for attempt in (
+        lambda: planned(storage),
+        lambda: recover_properties_of(storage, SystemClock(), plan, LOCKING),
+    ):
         with pytest.raises(ConfigError, match="are not lost"):
             attempt()
     assert (tmp_path / PROPERTIES).read_bytes() == content
@@ -121,3 +129,23 @@ def test_nothing_is_made_of_a_declaration_alone(tmp_path):
         file.unlink()
     with pytest.raises(CorruptTableError, match="No completed commit"):
         planned(storage)
+
+
+def test_properties_of_another_table_are_replaced_and_kept(tmp_path):
+    storage, content = lost(tmp_path / "own")
+    create(tmp_path / "other", **{"hoodie.table.name": "rides", "hoodie.table.recordkey.fields": "value"})
+    other = (tmp_path / "other" / PROPERTIES).read_bytes()
+    file = tmp_path / "own" / PROPERTIES
+    file.write_bytes(other)
+    with pytest.raises(ConfigError, match="the name 'trips', where the entry makes 'rides'"):
+        planned(storage, **{"hoodie.table.name": "rides"})
+    plan = planned(storage)
+    assert plan.mismatch.startswith("key 'a' in ")
+    assert file.read_bytes() == other, "a plan writes nothing"
+    recover_properties_of(storage, SystemClock(), plan, LOCKING)
+    assert file.read_bytes().splitlines()[2:] == content.splitlines()[2:]
+    assert (tmp_path / "own" / REPLACED).read_bytes() == other
+    assert HoodieTable.open(tmp_path / "own").read().num_rows == 2
+    file.write_bytes(content + b"hoodie.more=1\n")
+    with pytest.raises(ConfigError, match="have changed since the plan was made"):
+        recover_properties_of(storage, SystemClock(), plan, LOCKING)

@@ -12,6 +12,7 @@ from hoodie.doctor.finding import Finding
 from hoodie.doctor.instant_remedy import without_copy
 from hoodie.doctor.schema_recovery import recovered_history
 from hoodie.errors import unschedule_fix
+from hoodie.index.properties_match import FOREIGN_FIX, are_suspect, properties_mismatch
 from hoodie.schema.internal import InternalSchema
 from hoodie.timeline import Action, Instant
 from hoodie.view.future import Future
@@ -40,6 +41,33 @@ def properties(facts: Facts) -> Iterator[Finding]:
             found=file.backup or None,
             path=BACKUP,
         )
+
+
+def foreign_properties(facts: Facts) -> Iterator[Finding]:
+    """Properties of another table, copied over those of this one. Opens a base file only if commits make that likely."""
+    if are_suspect(facts.state):
+        yield from _foreign_properties(facts)
+
+
+def foreign_properties_by_rows(facts: Facts) -> Iterator[Finding]:
+    """The same of all other tables, by the rows of a base file."""
+    if not are_suspect(facts.state):
+        yield from _foreign_properties(facts)
+
+
+def _foreign_properties(facts: Facts) -> Iterator[Finding]:
+    if (mismatch := properties_mismatch(facts.state, facts.slices)) is not None:
+        yield foreign_properties_finding(mismatch)
+
+
+def foreign_properties_finding(mismatch: str) -> Finding:
+    """The finding for what `properties_mismatch` has found."""
+    return catalogue.FOREIGN_PROPERTIES.finding(
+        f"{PROPERTIES} is not that of the table's files: do not change the entry in the registry to its keys. A load would "
+        "write rows with other keys",
+        FOREIGN_FIX,
+        found=mismatch,
+    )
 
 
 def instants(facts: Facts) -> Iterator[Finding]:

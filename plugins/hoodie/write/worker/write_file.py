@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from hoodie.formats.bootstrap_file import open_base_file
 from hoodie.formats.dictionary_columns import coded, coded_columns
 from hoodie.formats.key_index import KeyIndexBuilder
+from hoodie.index.properties_match import refuse_foreign_keys
 from hoodie.merge import BaseAddition, BaseMerger, combined_batch
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile
@@ -90,8 +91,10 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
     ):
         schema = coded(schema, coded_columns(reader.schema))
         index = KeyIndexBuilder(context.file.options, reader.key_index())
-        for stored in context.stored_keys.rows(schema.names, reader.batches):
+        for place, stored in enumerate(context.stored_keys.rows(schema.names, reader.batches)):
             before = conform(stored, schema)
+            if not place and not context.stored_keys.virtual:
+                refuse_foreign_keys(context.keys, before, context.writing.storage.base_path, base.path)
             merged = merger.merge(before)
             if log:
                 log.merged(before, merged)
