@@ -18,7 +18,7 @@ from botocore.exceptions import (
 from fsspec.asyn import sync
 from s3fs import S3FileSystem
 
-from hoodie.errors import ConfigError, StorageError
+from hoodie.errors import AccessDeniedError, ConfigError, StorageError
 from hoodie.storage.outage import store_code
 
 _NO_CREDENTIALS = (NoCredentialsError, PartialCredentialsError, ProfileNotFound, UnauthorizedSSOTokenError)
@@ -26,13 +26,23 @@ _FIRST_S = 20.0
 """Seconds for the first answer of an endpoint. botocore and s3fs each try five times, which takes minutes."""
 _SMALL = frozenset({"head_object", "list_objects_v2", "get_object"})  # requests that send nothing
 _ENDPOINT = "AWS_ENDPOINT_URL"
+_EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "RequestExpired"})
+_REFUSED = _EXPIRED | {"InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "InvalidSecurity"}
+"""S3's words for credentials that it does not know, or no longer."""
+_PLACES = {
+    "explicit": "the storage options",
+    "env": "the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN",
+    "iam-role": "the role of this machine",
+    "container-role": "the role of this container",
+}
+"""The places of credentials by botocore's words."""
 
 
 class S3Client(S3FileSystem):  # type: ignore[misc]
     """s3fs, whose every request passes here; where it would raise an error of botocore's own, this raises an OSError.
 
-    Raises ConfigError when there are no credentials, no such bucket or no such address, StorageError when the endpoint accepts
-    the first connection and does not answer.
+    Raises AccessDeniedError when the store refuses the credentials, ConfigError when there are none, no such bucket or no such
+    address, StorageError when the endpoint accepts the first connection and does not answer.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
@@ -57,6 +67,11 @@ class S3Client(S3FileSystem):  # type: ignore[misc]
                     fix=f"make the bucket, or correct the path or {_ENDPOINT}. Nothing was created",
                 ) from error
             raise
+        except OSError as error:
+            code = await self._code(method, error, keywords)
+            if code not in _REFUSED:
+                raise
+            raise self._refused(code, error, keywords.get("Bucket", "")) from error
         except _NO_CREDENTIALS as error:
             raise ConfigError(
                 f"No credentials for the bucket {keywords.get('Bucket', '')}".rstrip(),
@@ -73,6 +88,17 @@ class S3Client(S3FileSystem):  # type: ignore[misc]
                 found=str(error),
                 fix=f"write {_ENDPOINT} with its scheme, such as http://minio:9000",
             ) from error
+
+    async def _code(self, method: str, error: OSError, keywords: Any) -> str:
+        """The store's word for an error. The answer to a HEAD has none: a listing of one object asks for it."""
+        code = store_code(error)
+        if method != "head_object" or code not in ("400", "403"):
+            return code
+        try:
+            await super()._call_s3("list_objects_v2", Bucket=keywords["Bucket"], MaxKeys=1)
+        except (OSError, BotoCoreError) as second:
+            return store_code(second) if isinstance(second, OSError) else code
+        return code
 
     async def _answer(self, method: str, arguments: Any, keywords: Any) -> Any:
         """The answer to a request. Before the first one of the endpoint, for no longer than a user waits."""
@@ -94,6 +120,23 @@ class S3Client(S3FileSystem):  # type: ignore[misc]
             found=f"no answer to the first request within {_FIRST_S:.0f} s",
             fix=f"look whether it runs, and whether {_ENDPOINT} and a proxy are right, then try again; nothing was changed",
         )
+
+    def _refused(self, code: str, error: OSError, bucket: str) -> AccessDeniedError:
+        """The error of credentials that the store does not take."""
+        signer = getattr(getattr(self, "_s3", None), "_request_signer", None)
+        credentials = getattr(signer, "_credentials", None)
+        method = str(getattr(credentials, "method", "")) or "unknown place"
+        key = str(getattr(credentials, "access_key", ""))
+        place = _PLACES.get(method, f"the profile {os.environ.get('AWS_PROFILE', 'default')} ({method})")
+        remedy = "get new ones: these have expired" if code in _EXPIRED else "correct the key id and the secret"
+        refused = AccessDeniedError(
+            f"The storage at {self._endpoint} refuses the credentials for the bucket {bucket}",
+            found=f"{code} for the key that ends in {key[-4:]!r}, from {place}",
+            fix=f"{remedy}, there or in what takes precedence: storage options, then the environment, then the profile. No right "
+            "to a folder is missing",
+        )
+        refused.errno = errno.EACCES
+        return refused
 
     @property
     def _endpoint(self) -> str:
