@@ -60,6 +60,7 @@ _ONE_TYPE = (
 _WHOLE_TEXT = re.compile(r"\s*[+-]?[0-9]+\s*")
 _NUMBER_TEXT = re.compile(r"\s*(?=.*[0-9])[+-]?([0-9_]*[.]?[0-9_]*([eE][+-]?[0-9]+)?|0[xXbB][0-9a-fA-F_]+)\s*")
 _GREATEST_FLOAT = 3.4028235677973366e38  # what is below is rounded to the greatest
+_LEAST_LONG = "9223372036854775808"
 _READING = (exp.TsOrDsToDate, exp.StrToTime, exp.StrToDate)
 
 
@@ -69,6 +70,14 @@ def keep_text(node: exp.Expression) -> None:
         return
     if _NUMBER_TEXT.fullmatch(node.name) and isinstance(node.parent, _ONE_TYPE):
         node.replace(exp.cast(node.copy(), "text"))
+
+
+def least_long(node: exp.Expression) -> None:
+    """Let `-9223372036854775808L` be one number: without its sign no BIGINT holds it."""
+    cast = node.this if isinstance(node, exp.Neg) else None
+    if isinstance(cast, exp.Cast) and cast.to.this is exp.DType.BIGINT and cast.this.name == _LEAST_LONG:
+        cast.set("this", exp.Literal.string(f"-{_LEAST_LONG}"))
+        node.replace(cast)
 
 
 def read_numeral(node: exp.Expression) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from hoodie.sql.products import without_digits
 from hoodie.sql.untyped_values import is_untyped
 
 CONDITION = "__HOODIE_CONDITION"  # in large letters, as sqlglot writes functions
@@ -41,7 +42,7 @@ def _is_alias(value: exp.Expression) -> bool:
 
 def as_written(text: str) -> str:
     """A query of DuckDB without the macros of this library."""
-    return re.sub("__HOODIE_[A-Z_]+", "", re.sub("__HOODIE_EQUAL[A-Z_]*", "equal", text))
+    return re.sub("__HOODIE_[A-Z_]+", "", re.sub("__HOODIE_EQUAL[A-Z_]*", "equal", without_digits(text)))
 
 
 def _conditions(node: exp.Expression) -> Iterator[exp.Expression]:

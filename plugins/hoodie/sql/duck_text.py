@@ -9,7 +9,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from hoodie.sql.cast_checks import MACROS as CAST_MACROS
-from hoodie.sql.cast_checks import cast_value, check_cast, checked, finite_float, keep_text, read_numeral
+from hoodie.sql.cast_checks import cast_value, check_cast, checked, finite_float, keep_text, least_long, read_numeral
 from hoodie.sql.column_names import inner_columns, name_inner
 from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
 from hoodie.sql.comparisons import compare_searched, exact_comparison, named
@@ -20,7 +20,7 @@ from hoodie.sql.date_intervals import moved_date
 from hoodie.sql.date_text import MACROS as DATE_MACROS
 from hoodie.sql.date_text import keep_date_text, refuse_no_time
 from hoodie.sql.division import MACROS as DIVISION_MACROS
-from hoodie.sql.division import checked_division, checked_products
+from hoodie.sql.division import checked_division
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
 from hoodie.sql.functions import known_aggregate, translate_function
 from hoodie.sql.joined_text import MACROS as JOINED_MACROS
@@ -31,6 +31,8 @@ from hoodie.sql.membership import membership_value
 from hoodie.sql.pattern import MACROS as PATTERN_MACROS
 from hoodie.sql.pattern import escaped_like
 from hoodie.sql.precedence import check_precedence
+from hoodie.sql.products import MACROS as PRODUCT_MACROS
+from hoodie.sql.products import checked_products
 from hoodie.sql.regular_patterns import MACROS as REGEX_MACROS
 from hoodie.sql.regular_patterns import java_pattern
 from hoodie.sql.rounding import MACROS as ROUNDING_MACROS
@@ -81,6 +83,7 @@ MACROS = (
     *DIVISION_MACROS,
     *INTERVAL_MACROS,
     *PATTERN_MACROS,
+    *PRODUCT_MACROS,
     *FUNCTION_MACROS,
     *JOINED_MACROS,
     *LETTER_MACROS,
@@ -112,9 +115,12 @@ MACROS = (
     "WHEN typeof(x) = 'BOOLEAN' THEN TRY_CAST(TRY_CAST(CAST(x AS VARCHAR) AS BOOLEAN) AS HUGEINT) "
     "ELSE TRY_CAST(CAST(x AS VARCHAR) AS HUGEINT) END",
     f"CREATE MACRO {_BYTES}{_OF_ROWS}(x) AS CASE WHEN typeof(x) = 'BLOB' "
-    "THEN error('an aggregate of bytes: cast it in a query around this one') ELSE encode(CAST(x AS VARCHAR)) END",
+    "THEN error('an aggregate of bytes: cast it in a query around this one') WHEN typeof(x) = 'VARCHAR' "
+    "THEN encode(CAST(x AS VARCHAR)) WHEN x IS NOT NULL THEN error('bytes of a ' || typeof(x)) END",
     f"CREATE MACRO {_SECONDS}{_OF_ROWS}(x, f) AS CASE WHEN typeof(x) = 'VARCHAR' "
-    f"THEN CAST(epoch(try_strptime(CAST(x AS VARCHAR), f)) AS BIGINT) ELSE CAST(floor(epoch({_AS_TIME})) AS BIGINT) END",
+    f"THEN CAST(epoch(try_strptime(CAST(x AS VARCHAR), f)) AS BIGINT) "
+    f"WHEN regexp_full_match(typeof(x), '(DATE|TIMESTAMP)[A-Z ]*') THEN CAST(floor(epoch({_AS_TIME})) AS BIGINT) "
+    f"WHEN x IS NOT NULL THEN error('seconds of a ' || typeof(x)) END",
     # A number is seconds in Spark, and null in DuckDB.
     f"CREATE MACRO {_TIME}(x, time) AS CASE WHEN regexp_matches(typeof(x), '^(INTEGER|[A-Z]*INT|DECIMAL.*|FLOAT|DOUBLE)$') "
     "THEN error('a number is not a time: write timestamp_seconds(x)') ELSE time END",
@@ -148,6 +154,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     columns = inner_columns(copied)
     for node in list(copied.walk()):
         keep_text(node)
+        least_long(node)
         keep_date_text(node)
         known_aggregate(node)
         check_precedence(node)

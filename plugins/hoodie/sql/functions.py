@@ -347,6 +347,9 @@ _TRANSLATIONS: dict[type[exp.Expression], Callable[..., None]] = {
     exp.Hex: lambda node: node.set("this", _call(_INTEGRAL, node.this)),
     exp.IsNan: lambda node: node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.false()])),
     exp.Left: _side,
+    exp.MapContainsKey: lambda node: node.replace(
+        _call(_CONTAINS, exp.MapKeys(this=node.this.copy()), node.args["key"])
+    ),
     exp.Median: _as_double,
     exp.Monthname: _short_name,
     exp.GenerateSeries: _sequence,

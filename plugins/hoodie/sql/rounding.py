@@ -29,8 +29,10 @@ def _rounding(function: str) -> tuple[str, str]:
         # DuckDB knows no type of an aggregate or window where it chooses a macro.
         f"CREATE MACRO {macro}_OF_ROWS(x) AS CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') "
         f"THEN CAST({_as_long(function, text.format('DOUBLE'))} AS HUGEINT) "
-        f"WHEN typeof(x) LIKE '%INT%' THEN {text.format('HUGEINT')} "
-        f"ELSE CAST({function}({text.format('DECIMAL(38, 18)')}) AS HUGEINT) END",
+        f"WHEN regexp_full_match(typeof(x), '[A-Z]*INT(EGER)?') THEN {text.format('HUGEINT')} "
+        f"WHEN regexp_full_match(typeof(x), 'DECIMAL[(][0-9,]*[)]|VARCHAR') "
+        f"THEN CAST({function}({text.format('DECIMAL(38, 18)')}) AS HUGEINT) "
+        f"WHEN x IS NOT NULL THEN error('{function} of a ' || typeof(x)) END",
     )
 
 

@@ -9,16 +9,21 @@ _PARTS = ("having", "order", "group", "qualify")
 
 
 def mark_aliases(tree: exp.Expression) -> None:
-    """Mark the columns of `tree` that may be what a SELECT computes under that name: `SELECT sum(x) AS s, CAST(s AS STRING)`."""
+    """Mark the columns of `tree` that may be what a SELECT has under another name: `SELECT sum(x) AS s, CAST(s AS STRING)`."""
     for select in tree.find_all(exp.Select):
         computed: set[str] = set()
         for expression in select.expressions:
             _mark(select, expression, computed)
-            if isinstance(expression, exp.Alias) and not isinstance(expression.unalias().unnest(), exp.Column):
+            if isinstance(expression, exp.Alias) and not _is_same(expression):
                 computed.add(expression.alias.lower())
         for name in _PARTS:
             if (part := select.args.get(name)) is not None:
                 _mark(select, part, computed)
+
+
+def _is_same(alias: exp.Alias) -> bool:
+    value = alias.this.unnest()
+    return isinstance(value, exp.Column) and bool(value.name.lower() == alias.alias.lower())
 
 
 def _mark(select: exp.Select, part: exp.Expression, computed: set[str]) -> None:

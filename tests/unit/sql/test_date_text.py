@@ -48,6 +48,11 @@ def test_a_group_and_functions_of_dates(db):
         "select id from t where at in (s)",
         "select date_add('epoch', 1)",
         "select s from t group by s having max(at) < 'infinity'",
+        "select id from t where d > s",
+        "select id from t where not s <= at",
+        "select id from t where d between s and '2026-01-01'",
+        "select max(d) < max(s) from t",
+        "select id < lower(s) from t",
     ):
         with pytest.raises(SqlError):
             db.sql(query).rows()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-from decimal import Decimal
-
 import pytest
 
 from hoodie.errors import SqlError
@@ -57,27 +54,3 @@ def test_a_division_by_zero_is_an_error(db):
     with pytest.raises(SqlError, match="division by zero"):
         db.sql("update t set d = i / z")
     assert db.sql("select d from t").rows() == [(1.5,)]
-
-
-@pytest.mark.parametrize("product", ["x * x", "x * (x * 1)", "max(x * x)", "x * cast(1 as decimal(38, 10))"])
-def test_a_product_of_decimals_that_spark_rounds_is_refused(tmp_path, product):
-    """Spark has a scale of 17 for the square of a decimal(20, 10), DuckDB one of 20."""
-    with connect(tmp_path) as db:
-        db.sql("create table t (id int, x decimal(20, 10)) using hudi tblproperties (primaryKey = 'id')")
-        db.sql("insert into t values (1, 1.5), (2, null)")
-        assert db.sql(f"select {product} is null from t where id = 1").rows() == [(False,)], "all digits are Spark's"
-        db.sql("insert into t values (3, 1.0000000001)")
-        with pytest.raises(SqlError, match="a product of decimals of more than 38 digits"):
-            db.sql(f"select {product} from t")
-        with pytest.raises(SqlError, match="a product of decimals of more than 38 digits"):
-            db.sql("delete from t where x * x > 1.00000000020000000001")
-        assert db.sql("select x * 2 from t where id = 3").rows() == [(Decimal("2.0000000002"),)]
-
-
-def test_other_products_stay(tmp_path):
-    with connect(tmp_path) as db:
-        values = "3 * 4, 2 * 1.5, cast(2 as double) * 3, null * 2, cast(date'2026-01-01' + interval 1 day * 2 as date)"
-        assert db.sql(f"select {values}").rows() == [(12, Decimal("3.0"), 6.0, None, date(2026, 1, 3))]
-        assert db.sql("select sum(v) * 2 from (values (cast(1.00000001 as decimal(18, 8)))) q(v)").rows() == [
-            (Decimal("2.00000002"),)
-        ]

@@ -9,6 +9,12 @@ from hoodie.sql import connect
 
 # As Spark 4.2 gives them.
 VALUES = {
+    "map_contains_key(map(s, 1), 'Spark SQL')": True,
+    "map_contains_key(map(n, s), n + 1)": False,
+    "map_contains_key(cast(null as map<string, int>), s)": None,
+    "-9223372036854775808L": -9223372036854775808,
+    "-9223372036854775808L + 1": -9223372036854775807,
+    "abs(-9223372036854775807L)": 9223372036854775807,
     "unix_millis(timestamp'2026-01-31 23:59:59.999999')": 1769903999999,
     "unix_millis(timestamp'1969-12-31 23:59:59.9991')": -1,
     "unix_micros(timestamp'1969-12-31 23:59:59.9991')": -900,
