@@ -40,7 +40,7 @@ def element_place(node: exp.Expression) -> None:
         node.set("offset", None)
         return
     kind = exp.Anonymous(this="typeof", expressions=[node.this.copy()])
-    is_map = exp.Like(this=kind, expression=exp.Literal.string("MAP(%"))
+    is_map = exp.Like(this=kind, expression=exp.Literal.string("MAP(%)"))  # no array of maps, MAP(…)[]
     arguments = [place.copy(), is_map]
     suffix = "_OF_ROWS" if is_untyped(place) else ""
     if offset is None:

@@ -25,6 +25,10 @@ VALUES = {
     "n['k']": 1,
     "n[lower('K')]": 1,
     "map(l, 'x')[1]": "x",
+    "array(map('a', 1), map('b', 2))[i]['b']": 2,
+    "array(map(1, 5), map(0, 6))[i - 1][1]": 5,
+    "element_at(array(map('a', 1), map('b', 2)), -1)['b']": 2,
+    "try_element_at(array(map('a', 1)), 3)": None,
 }
 
 
@@ -51,3 +55,11 @@ def test_columns_keep_their_names_and_aggregates_are_numbers(db):
     with pytest.raises(SqlError):  # DuckDB knows no type of it in time
         db.sql("select n[max(s)] from t")
     assert db.sql("select max(a)[0] as r from t").rows() == [(5,)]
+
+
+def test_an_array_of_maps_is_no_map(db):
+    """`x[0]` was null, `x[1]` the first map, and `element_at(x, 3)` null."""
+    assert db.sql("select array(map('a', 1), map('b', 2))[max(i)]['b'] from t").rows() == [(2,)]
+    for missing in ("element_at(array(n), 0)", "element_at(array(n), 3)"):
+        with pytest.raises(SqlError, match="element"):
+            db.sql(f"select {missing} from t")
