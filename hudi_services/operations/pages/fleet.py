@@ -13,6 +13,7 @@ from hudi_services.entry.dag import dag_id
 from hudi_services.entry.server import database_dag
 from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
+from hudi_services.operations.pages.mistakes import Doubt, Wrong, doubts, wrong
 from hudi_services.operations.pages.row import GRAVEST, FleetRow, iso, row
 from hudi_services.operations.pages.savings import Savings, gained
 from hudi_services.operations.pages.server import ServerLink
@@ -28,19 +29,10 @@ _STALE = timedelta(minutes=30)  # a watcher looks at each table every ten minute
 
 
 @dataclass(frozen=True)
-class Wrong:
-    """A mistake in the registry: file and line, what is wrong, and whose table it keeps out (None: the whole file)."""
-
-    where: str
-    message: str
-    table: str | None
-
-
-@dataclass(frozen=True)
 class Fleet:
     """The page; `now` is the server's time, `seen` the newest look at any table, as ISO in UTC (None: there was none).
 
-    `hidden` counts tables of the registry that this user may not see.
+    `hidden` counts tables of the registry that this user may not see, `doubts` are warnings about those that he sees.
     """
 
     now: str
@@ -52,6 +44,7 @@ class Fleet:
     states: tuple[State, ...]
     gained: Savings | None
     servers: tuple[ServerLink, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
 
 def fleet(
@@ -61,12 +54,9 @@ def fleet(
     other tables."""
     tables = reading.registry.tables
     table_rows = tuple(row(table, fleet_state, now.date()) for table in tables if may_read(table))
-    mistakes = tuple(
-        Wrong(f"{mistake.file}:{mistake.line}", f"{mistake.key}: {mistake.message}", mistake.table)
-        for mistake in reading.mistakes
-    )
+    mistakes = wrong(reading.mistakes)
     hidden = len(tables) - len(table_rows)
-    states = [*_states(reading, table_rows, hidden), *(watched(fleet_state, now) if tables else ())]
+    states = [*_states(reading, mistakes, table_rows, hidden), *(watched(fleet_state, now) if tables else ())]
     looked_at = max((summary.looked_at for summary in fleet_state.seen.values()), default=None)
     return Fleet(
         now.isoformat(),
@@ -77,6 +67,7 @@ def fleet(
         mistakes if mistakes_too else (),
         tuple(states),
         gained(fleet_state.gains, {table_row.name for table_row in table_rows}),
+        doubts=doubts(table for table in tables if may_read(table)),
     )
 
 
@@ -135,11 +126,13 @@ def watched(fleet_state: FleetState, now: datetime, unseen: str = "No table was 
         )
 
 
-def _states(reading: Reading, table_rows: tuple[FleetRow, ...], hidden: int) -> Iterator[State]:
-    count = counted(len(reading.mistakes), "mistake")
-    if any(mistake.table is None for mistake in reading.mistakes) and not reading.registry.tables:
+def _states(
+    reading: Reading, mistakes: tuple[Wrong, ...], table_rows: tuple[FleetRow, ...], hidden: int
+) -> Iterator[State]:
+    count = counted(len(mistakes), "mistake")
+    if any(not mistake.tables for mistake in mistakes) and not reading.registry.tables:
         yield State("error", "The registry cannot be read", "No table can be shown until it is corrected.", _CHECK)
-    elif reading.mistakes:
+    elif mistakes:
         yield State("warning", f"The registry has {count}", "Tables with mistakes are left out.", _CHECK)
     if hidden:
         yield State(
@@ -147,5 +140,5 @@ def _states(reading: Reading, table_rows: tuple[FleetRow, ...], hidden: int) -> 
             f"{counted(hidden, 'table')} of the registry not shown",
             "You may read none of their DAGs, or Airflow has not read the DAG files yet.",
         )
-    elif not table_rows and not reading.mistakes:
+    elif not table_rows and not mistakes:
         yield State("note", "The registry has no tables", reading.registry.file)

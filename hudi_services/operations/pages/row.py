@@ -13,6 +13,7 @@ from hudi_services.entry.server import database_dag
 from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.model import Severity
+from hudi_services.operations.advice.rules.registry import WARNING
 from hudi_services.operations.pages.snapshots import FleetState, LastRun, last_runs
 from hudi_services.operations.watch.model import Summary
 from hudi_services.services.entries import ENTRIES
@@ -114,8 +115,14 @@ def _switched_off(table: Table, services: Sequence[str], fleet_state: FleetState
 
 
 def _advice(summary: Summary | None, failed: Sequence[str], asking: Sequence[str]) -> str | None:
-    """The most urgent advice: by the look, unless a run of Airflow says something graver, which is among the reasons."""
-    if summary is None or not summary.advice or (failed and _is_less(summary, Severity.FAILED)):
+    """The most urgent advice: by the look, unless a run of Airflow says something graver, which is among the reasons, or it is a
+    warning of the registry, which the page of all tables has once for all of them."""
+    if (
+        summary is None
+        or not summary.advice
+        or summary.advice.startswith(WARNING)
+        or (failed and _is_less(summary, Severity.FAILED))
+    ):
         return None
     return None if asking and _is_less(summary, Severity.WAITING) else summary.advice
 

@@ -9,6 +9,9 @@ from hudi_services.operations.advice.facts import TableFacts
 from hudi_services.operations.advice.model import Advice, Severity
 from hudi_services.registry.mistakes import Mistake
 
+WARNING = "The registry has a warning: "
+"""How the advice on such a setting begins."""
+
 
 def warnings(facts: TableFacts) -> Iterator[Advice]:
     """Settings in the table's entry that are probably not meant."""
@@ -18,7 +21,7 @@ def warnings(facts: TableFacts) -> Iterator[Advice]:
             Severity.DUE,
             "warning",
             warning,
-            f"The registry has a warning: {warning.rstrip('.')}",
+            f"{WARNING}{warning.rstrip('.')}",
             fix=f"hudi-services registry check{f' {shlex.quote(file)}' if (file := facts.target.registry) else ''}",
         )
 

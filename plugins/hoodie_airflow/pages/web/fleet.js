@@ -2,6 +2,7 @@
 
 import { h, states } from "./dom.js";
 import { compared, listing } from "./listing.js";
+import { doubted, doubts, mistakes } from "./mistakes.js";
 import { gained } from "./saved.js";
 import { ago, count, counted, size } from "./words.js";
 
@@ -16,13 +17,12 @@ const RANKS = Object.keys(STATES);
 export const WORDS = Object.fromEntries(RANKS.map((rank) => [rank, STATES[rank][1]]));
 
 const right = (...children) => h("td", { class: "right" }, ...children);
-const columns = (now) => [
+const columns = (now, known) => [
   { key: "name", title: "Table", by: (row) => row.name.toLowerCase(), cell: (row) =>
     h("th", { scope: "row" }, h("a", { href: `#/table/${encodeURIComponent(row.name)}` }, row.name),
       row.description ? h("div", { class: "about" }, row.description) : null) },
   { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", { class: "reasons" }, state(row),
-    news(row) ? h("div", { class: "about" }, brief(row.advice)) : null,
-    row.fix && COMMANDED.includes(row.state) && !(news(row) && brief(row.advice).includes(row.fix)) ? h("div", {}, h("code", { class: "command" }, row.fix)) : null) },
+    news(row) ? folded(row) : null, doubted(known, row.name)) },
   { key: "urgency", title: "Urgency", down: true, right: true, by: (row) => row.urgency, cell: (row) => right(times(row.urgency)) },
   { key: "last_commit", title: "Last commit", down: true, right: true, by: (row) => row.last_commit, cell: (row) => right(ago(row.last_commit, now)) },
   { key: "bytes", title: "Size", down: true, right: true, by: (row) => row.bytes, cell: (row) => right(size(row.bytes), measured(row, now)) },
@@ -50,6 +50,15 @@ export function state(row) {
 /** Advice on what the state does not already say. */
 const news = (row) => row.advice && !row.reasons.some((reason) => brief(row.advice).toLowerCase().includes(brief(reason).toLowerCase()));
 
+/** Its first sentence, with the rest and the command behind it. */
+function folded(row) {
+  const [first] = brief(row.advice).split(/(?<=\.) (?=[A-Z])/, 1);
+  const command = row.fix && COMMANDED.includes(row.state) && !row.advice.includes(row.fix) ? row.fix : null;
+  if (first === brief(row.advice) && !command) return h("div", { class: "about" }, first);
+  return h("details", { class: "about" }, h("summary", {}, first), brief(row.advice).slice(first.length),
+    command ? h("div", {}, h("code", { class: "command" }, command)) : null);
+}
+
 /** The first statement of a message, without its details and its fix. */
 export const brief = (text) => text.split(/\n|\. (?=Found: |To do: )/, 1)[0];
 
@@ -73,6 +82,7 @@ export async function fleet(ask) {
     gained(found.gained),
     ...states(found.states),
     mistakes(found.mistakes),
+    doubts(found.doubts),
     found.tables.length ? tables(found) : null,
   ].filter(Boolean);
 }
@@ -83,18 +93,11 @@ function servers(found) {
     h("a", { href: `#/server/${encodeURIComponent(each.name)}` }, each.name), each.tables ? ` (${counted(each.tables, "table")})` : null)));
 }
 
-function mistakes(found) {
-  if (!found.length) return null;
-  return h("details", { open: found.some((each) => each.table === null) },
-    h("summary", {}, counted(found.length, "mistake")),
-    h("ul", {}, found.map((each) => h("li", {}, h("code", {}, each.where), ` ${each.message}`))));
-}
-
 function tables(found) {
   return h("section", {}, listing({
     rows: found.tables,
     noun: "table",
-    columns: columns(found.now),
+    columns: columns(found.now, found.doubts),
     order: { key: "state", down: false },
     like: (one, other) => compared(one.urgency, other.urgency, true) || compared(one.name, other.name),
     texts: (row) => [row.name, row.base_path, row.description, row.advice ?? "", ...row.tags, ...row.reasons],

@@ -159,7 +159,7 @@ def test_mistakes_are_shown_to_who_may_see_import_errors(
     registry.write_text(REGISTRY + "  - {name: bad, base_path: /lake/bad, operatoin: upsert}\n")
     client = signed_in(server, "viewer")
     found = client.get("/hudi/api/fleet").json()
-    assert [each["table"] for each in found["mistakes"]] == ["bad"]
+    assert [each["tables"] for each in found["mistakes"]] == [["bad"]]
     assert found["states"][0]["title"] == "The registry has 1 mistake"
     monkeypatch.setattr(get_auth_manager(), "is_authorized_view", lambda **_: False)
     assert client.get("/hudi/api/fleet").json()["mistakes"] == []

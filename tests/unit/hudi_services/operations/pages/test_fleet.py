@@ -38,12 +38,14 @@ def test_tables_that_may_not_be_read_are_counted_only(tmp_path: Path) -> None:
     assert "theirs" not in repr(page)
 
 
-@pytest.mark.parametrize(("too", "places"), [(True, ["bad"]), (False, [])])
-def test_mistakes_are_told_beside_the_tables_that_are_right(tmp_path: Path, too: bool, places: list[str]) -> None:
+@pytest.mark.parametrize(("too", "places"), [(True, [("bad",)]), (False, [])])
+def test_mistakes_are_told_beside_the_tables_that_are_right(
+    tmp_path: Path, too: bool, places: list[tuple[str, ...]]
+) -> None:
     found = reading(tmp_path, "name: good, base_path: /lake/good", "name: bad, base_path: /lake/bad, typ: x")
     page = fleet(found, lambda _: True, mistakes_too=too, fleet_state=SEEN, now=NOW)
     assert [row.name for row in page.tables] == ["good"]
-    assert [each.table for each in page.mistakes] == places
+    assert [each.tables for each in page.mistakes] == places
     assert all(each.where.endswith("tables.yaml:3") for each in page.mistakes)
     assert [(state.severity, state.title) for state in page.states] == [("warning", "The registry has 1 mistake")]
 
