@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -15,6 +16,7 @@ from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.trends import keep_point
 from hudi_services.registry.load import read_registry
 from tests.support.browser import signed_in, started_runs
+from tests.support.page_bodies import server_body
 
 pytestmark = pytest.mark.e2e
 
@@ -46,8 +48,26 @@ def test_tables_are_cards_in_a_narrow_window(browser: Browser, home: AirflowHome
         tables = page.get_by_role("group", name="list of tables")
         expect(tables.get_by_text("not looked at yet")).to_be_visible()
         assert tables.evaluate("node => node.scrollWidth <= node.clientWidth")
-        page.set_viewport_size({"width": 800, "height": 800})
+        expect(tables.locator("tbody th").first).to_contain_text("gone")
+        page.get_by_label("Order by").select_option(label="Table")
+        page.get_by_label("Order by").select_option(label="Last commit")
+        expect(tables.locator("tbody th").first).to_contain_text("orders")
+        page.set_viewport_size({"width": 1100, "height": 800})
         expect(tables.get_by_role("button", name="Table")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [400, 800])
+def test_a_server_is_read_without_scrolling_to_the_side(
+    browser: Browser, home: AirflowHome, tmp_path: Path, few: None, width: int
+) -> None:
+    body = server_body(tmp_path / "tables.yaml", 60, "A statement may have changed rows: 'TRUNCATE orders'")
+    with signed_in(browser, home, "admin") as page:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.route("**/hudi/api/servers/**", lambda route: route.fulfill(content_type="application/json", body=body))
+        page.goto(f"{home.address}/hudi/#/server/shop")
+        tables = page.get_by_role("group", name="list of tables")
+        expect(tables.get_by_label("Action on shop.t0001")).to_be_visible()
+        assert tables.evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
 def test_a_plan_is_made_at_once_or_left_to_the_dag(browser: Browser, home: AirflowHome, few: None) -> None:

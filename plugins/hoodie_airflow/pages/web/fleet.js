@@ -103,6 +103,5 @@ function tables(found) {
     texts: (row) => [row.name, row.base_path, row.description, row.advice ?? "", ...row.tags, ...row.reasons],
     filter: { title: "State", of: (row) => row.state, values: WORDS },
     placeholder: "name, path or tag",
-    cards: true,
   }));
 }

@@ -7,9 +7,9 @@ import { count, counted } from "./words.js";
  * The nodes of a listing. A column has `key`, `title`, `cell(row)`, which makes its td or th, and `by(row)`, what it is ordered
  * by: numbers or text, null comes last whichever way; `down` is the way of its first click, `right` sets numbers right.
  * `like(one, other)` orders rows that are alike; `texts(row)` are what a search looks into; `filter` is {title, of(row), values},
- * with the words of each value. `size` rows are a page. In narrow windows the rows of `cards` are below each other.
+ * with the words of each value. `size` rows are a page. In narrow windows each row is a card.
  */
-export function listing({ rows, noun, columns, order, like, texts, filter, placeholder, size = 100, cards = false }) {
+export function listing({ rows, noun, columns, order, like, texts, filter, placeholder, size = 100 }) {
   const chosen = { text: "", only: "", page: 0, ...order };
   const head = h("tr", {});
   const body = h("tbody", {});
@@ -20,6 +20,8 @@ export function listing({ rows, noun, columns, order, like, texts, filter, place
   const search = h("input", { type: "search", placeholder, input: () => choose({ text: search.value.trim().toLowerCase() }) });
   const only = filter ? h("select", { change: () => choose({ only: only.value }) },
     h("option", { value: "" }, `all (${count(rows.length)})`), options(rows, filter)) : null;
+
+  const sorter = h("select", { "aria-label": "Order by", change: () => reorder(columns[Number(sorter.value)]) }, columns.map((column, at) => h("option", { value: at }, column.title)));
 
   function choose(changed) {
     Object.assign(chosen, { page: 0 }, changed);
@@ -34,7 +36,7 @@ export function listing({ rows, noun, columns, order, like, texts, filter, place
 
   function reorder(column) {
     choose({ key: column.key, down: chosen.key === column.key ? !chosen.down : Boolean(column.down) });
-    head.querySelector(`[data-key="${column.key}"]`).focus();
+    if (document.activeElement !== sorter) head.querySelector(`[data-key="${column.key}"]`).focus();
   }
 
   function draw() {
@@ -49,6 +51,7 @@ export function listing({ rows, noun, columns, order, like, texts, filter, place
     place.textContent = `page ${chosen.page + 1} of ${pages}`;
     back.disabled = chosen.page === 0;
     on.disabled = chosen.page >= pages - 1;
+    sorter.value = columns.findIndex((column) => column.key === chosen.key);
     pager.hidden = pages === 1;
   }
 
@@ -63,10 +66,10 @@ export function listing({ rows, noun, columns, order, like, texts, filter, place
   draw();
   return [
     h("div", { class: "tools", role: "search", "aria-label": `search in ${noun}s` },
-      h("label", {}, "Search", search), only ? h("label", {}, filter.title, only) : null),
+      h("label", {}, "Search", search), only ? h("label", {}, filter.title, only) : null, h("div", { class: "order" }, h("span", { "aria-hidden": "true" }, "Order by"), sorter)),
     shown,
     scrolling(`list of ${noun}s`,
-      h("table", { class: cards ? "cards" : null }, h("caption", { class: "hidden" }, `${noun}s`), h("thead", {}, head), body)),
+      h("table", { class: "cards" }, h("caption", { class: "hidden" }, `${noun}s`), h("thead", {}, head), body)),
     pager,
   ];
 }

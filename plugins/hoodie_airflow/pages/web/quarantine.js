@@ -44,7 +44,6 @@ function shown(answer, name, tell) {
       texts: (row) => [row.reason, row.file, row.row],
       placeholder: "reason, file or value",
       size: 25,
-      cards: true,
     }),
   ];
 }
