@@ -108,7 +108,7 @@ def test_quarantined_rows_are_on_the_first_part_of_a_table(
         damaged_row = page.get_by_role("row").filter(has=page.get_by_role("link", name="damaged"))
         expect(damaged_row).to_contain_text(re.compile(r"hudi-services rollback --instant \d+ --table damaged"))
         expect(damaged_row).to_contain_text("so that rows from elsewhere are lost and deleted ones come back.")
-        expect(damaged_row.locator("code.command")).to_have_count(0)  # it is in the text
+        expect(damaged_row.locator("code.command")).to_have_count(1)  # it is in the text
         gone_row = page.get_by_role("row").filter(has=page.get_by_role("link", name="gone"))
         expect(gone_row.get_by_text("here is no table at")).to_have_count(1)
         page.goto(f"{home.address}/hudi/#/table/damaged/files")
@@ -117,6 +117,8 @@ def test_quarantined_rows_are_on_the_first_part_of_a_table(
         expect(places.get_by_role("row", name="part=q")).not_to_contain_text("missing")
         page.goto(f"{home.address}/hudi/#/table/damaged")
         advice = page.get_by_role("region", name="Advice")
+        expect(advice.get_by_text("A file is missing that commit")).to_be_visible()
+        expect(page.get_by_text("A base file of table").locator("visible=true")).to_have_count(0)  # said once
         expect(advice).to_contain_text("1 load left 1 row in the quarantine")
         expect(advice).to_contain_text(f"The most frequent reason, of 1 row: line 7: {MARKUP}")
         advice.get_by_role("link", name="Show the rows").click()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,7 +13,6 @@ from hudi_services.operations.inspect.service_plans import next_words
 from hudi_services.operations.pages.write_volume import Wrote, over_time
 from hudi_services.operations.watch.model import Event, Snapshot
 
-_COMMAND = re.compile(r"`(hudi-services [^`]+)`")
 _CARRIED_OUT = {"compaction": "compact", "logcompaction": "compact", "clustering": "cluster", "clean": "clean"}
 """The service whose next run carries out a pending plan, by its action."""
 
@@ -95,12 +93,14 @@ class Skew:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Something that waits or holds something back: since when (ISO in UTC), and the command that helps."""
+    """Something that waits or holds something back: since when (ISO in UTC), the `commands` that help, and the `remedy` that says
+    which of them is for which case."""
 
     kind: Literal["pending", "lock", "held back", "problem", "paused"]
     text: str
     since: str | None = None
-    command: str | None = None
+    commands: tuple[str, ...] = ()
+    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -217,32 +217,28 @@ def _waiting(name: str, table_values: Mapping[str, Any], looked_at: datetime) ->
         return (looked_at - timedelta(seconds=age)).isoformat() if age is not None else None
 
     remedy = next((row["remedy"] for row in table_values.get("findings", ()) if row["grave"]), "")
-    repair = _command(Target.of(table_values["base_path"], name).with_commands(remedy))
+    target = Target.of(table_values["base_path"], name)
     for problem in table_values["problems"]:
-        yield Waiting("problem", problem, command=repair or _command(problem) or f"hudi-services doctor --table {name}")
+        commands = target.commands(remedy) or target.commands(problem) or (f"hudi-services doctor --table {name}",)
+        yield Waiting("problem", problem, commands=commands, remedy=target.with_commands(remedy))
     if (paused := table_values.get("paused")) is not None:
-        yield Waiting("paused", str(paused["told"]), command=f"hudi-services resume --table {name}")
+        yield Waiting("paused", str(paused["told"]), commands=(f"hudi-services resume --table {name}",))
     for blocker in table_values["blockers"]:
         holder = f"{blocker['action']} {blocker['instant']}, {blocker['reason']}"
-        text = f"{blocker['service']}: {blocker['held']} held back by {holder}. {blocker['fix']}"
-        yield Waiting("held back", text, since(blocker["age"]), _command(blocker["fix"]))
+        text = f"{blocker['service']}: {blocker['held']} held back by {holder}. {target.with_commands(blocker['fix'])}"
+        yield Waiting("held back", text, since(blocker["age"]), target.commands(blocker["fix"]))
     for instant in table_values["pending"]:
         service = _CARRIED_OUT.get(instant["action"])
-        command = f"hudi-services {service} --table {name}" if service is not None else None
+        commands = (f"hudi-services {service} --table {name}",) if service is not None else ()
         text = f"{instant['action']} {instant['instant']}, {instant['state'].lower()}"
         if (markers := instant.get("markers")) is not None:
             text += f", {counted(markers, 'data file')} begun by its markers"
-        yield Waiting("pending", text, instant["began"], command)
+        yield Waiting("pending", text, instant["began"], commands)
     for lock in table_values["locks"]:
         is_dead = lock["alive"] is False
         text = f"{lock['path']}, {lock['holder']}{', which is gone' if is_dead else ''}"
-        yield Waiting("lock", text, since(lock["age"]), f"hudi-services unlock --table {name}" if is_dead else None)
-
-
-def _command(text: str) -> str | None:
-    """The first that the text names."""
-    match = _COMMAND.search(text)
-    return match[1] if match is not None else None
+        commands = (f"hudi-services unlock --table {name}",) if is_dead else ()
+        yield Waiting("lock", text, since(lock["age"]), commands)
 
 
 def _drawn(row: Mapping[str, Any], wrote: Mapping[str, Any]) -> Drawn:

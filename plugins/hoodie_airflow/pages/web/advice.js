@@ -1,5 +1,6 @@
 // The advice on a table: what is wrong or waits, what fixes it and what that costs, with buttons that explain and run it.
 
+import { command, prose } from "./command.js";
 import { h } from "./dom.js";
 import { starter } from "./start.js";
 import { ago } from "./words.js";
@@ -47,9 +48,9 @@ function item(each, found, tell) {
   const [mark, colour] = MARKS[each.severity];
   const more = [each.effect, each.remedy, each.waits].filter(Boolean).join(" ");
   return h("li", {},
-    h("strong", { class: colour }, h("span", { "aria-hidden": "true" }, `${mark} `), each.severity), ` ${each.text}`,
-    more ? h("div", { class: "about" }, more) : null,
-    h("div", { class: "tools" }, each.fix ? h("code", { class: "command" }, each.fix) : null, rows(each, found), buttons(each, name, tell)));
+    h("strong", { class: colour }, h("span", { "aria-hidden": "true" }, `${mark} `), each.severity), " ", prose(each.text, each.commands),
+    more ? h("div", { class: "about" }, prose(more, each.commands)) : null,
+    h("div", { class: "tools" }, each.fix && !more.includes(each.fix) ? command(each.fix) : null, rows(each, found), buttons(each, name, tell)));
 }
 
 /** The way to the quarantined rows, for users who may see them. */

@@ -27,12 +27,3 @@ function filled(node, attributes, children) {
 export function scrolling(label, nodes, kind = "") {
   return h("div", { class: `wide ${kind}`, tabindex: "0", role: "group", "aria-label": label }, nodes);
 }
-
-/** Notices for the whole page: the fact, and the command that helps. */
-export function states(found) {
-  return found.map((state) =>
-    h("div", { class: `state ${state.severity}`, role: state.severity === "error" ? "alert" : "status" },
-      h("strong", {}, h("span", { class: "kind" }, state.severity), ` ${state.title}`),
-      state.text ? h("p", { class: "lines" }, state.text) : null,
-      state.command ? h("code", { class: "command" }, state.command) : null));
-}

@@ -1,5 +1,6 @@
 // The files of a table: by size, by partition, and the file groups that need a service most.
 
+import { command } from "./command.js";
 import { h } from "./dom.js";
 import { groups } from "./groups.js";
 import { heat } from "./heat.js";
@@ -7,13 +8,13 @@ import { compared, listing } from "./listing.js";
 import { plain, right, section, share } from "./parts.js";
 import { count, counted, size } from "./words.js";
 
-export function files({ seen }) {
+export function files({ seen, declared }) {
   if (!seen) return [h("p", { class: "quiet" }, "The watcher has not read this table yet.")];
   return [
     section("Skew", skew(seen.skew)),
     section("Base files by size", sizes(seen.sizes)),
-    section("Partitions", partitions(seen)),
-    section("File groups", groups(seen)),
+    section("Partitions", partitions(seen, declared.name)),
+    section("File groups", groups(seen, declared.name)),
   ];
 }
 
@@ -37,11 +38,11 @@ function sizes(bars) {
     bar.to_bytes === null ? `from ${size(bar.from_bytes)}` : `to ${size(bar.to_bytes)}`, count(bar.files), size(bar.bytes), h("div", { class: "shares" }, share(bar.files / most))]));
 }
 
-function partitions(found) {
+function partitions(found, name) {
   if (!found.partitions.length) return null;
   const most = Math.max(...found.partitions.map((row) => row.bytes), 1);
   const more = found.partitions_left_out
-    ? h("p", { class: "quiet" }, `and ${counted(found.partitions_left_out, "partition")} more, smaller ones: hudi-services show partitions`)
+    ? h("p", { class: "quiet" }, `and ${counted(found.partitions_left_out, "partition")} more, smaller ones: `, command(`hudi-services show partitions --table ${name}`))
     : null;
   return [found.partitions.length > 1 ? heat(found.partitions) : null, listing({
     rows: found.partitions,

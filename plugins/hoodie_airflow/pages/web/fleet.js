@@ -1,8 +1,10 @@
 // All tables of the registry.
 
-import { h, states } from "./dom.js";
+import { command, prose } from "./command.js";
+import { h } from "./dom.js";
 import { compared, listing } from "./listing.js";
 import { doubted, doubts, mistakes } from "./mistakes.js";
+import { states } from "./states.js";
 import { gained } from "./saved.js";
 import { ago, count, counted, size } from "./words.js";
 
@@ -53,10 +55,10 @@ const news = (row) => row.advice && !row.reasons.some((reason) => brief(row.advi
 /** Its first sentence, with the rest and the command behind it. */
 function folded(row) {
   const [first] = brief(row.advice).split(/(?<=\.) (?=[A-Z])/, 1);
-  const command = row.fix && COMMANDED.includes(row.state) && !row.advice.includes(row.fix) ? row.fix : null;
-  if (first === brief(row.advice) && !command) return h("div", { class: "about" }, first);
-  return h("details", { class: "about" }, h("summary", {}, first), brief(row.advice).slice(first.length),
-    command ? h("div", {}, h("code", { class: "command" }, command)) : null);
+  const fix = row.fix && COMMANDED.includes(row.state) && !row.advice.includes(row.fix) ? row.fix : null;
+  if (first === brief(row.advice) && !fix) return h("div", { class: "about" }, first);
+  return h("details", { class: "about" }, h("summary", {}, first), prose(brief(row.advice).slice(first.length), [row.fix]),
+    fix ? h("div", {}, command(fix)) : null);
 }
 
 /** The first statement of a message, without its details and its fix. */

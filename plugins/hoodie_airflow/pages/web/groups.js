@@ -1,5 +1,6 @@
 // File groups that want a service most: with the most in logs or older versions, or the smallest base files.
 
+import { command } from "./command.js";
 import { h } from "./dom.js";
 import { compared, listing } from "./listing.js";
 import { count, counted, size } from "./words.js";
@@ -7,10 +8,10 @@ import { count, counted, size } from "./words.js";
 const right = (text) => h("td", { class: "right" }, text);
 const bytes = (key, title) => ({ key, title, down: true, right: true, by: (row) => row[key], cell: (row) => right(row[key] ? size(row[key]) : "") });
 
-export function groups(found) {
+export function groups(found, name) {
   if (!found.groups.length) return null;
   const more = found.groups_left_out
-    ? h("p", { class: "quiet" }, `and ${counted(found.groups_left_out, "file group")} more, with less in logs and older versions: hudi-services show slices`)
+    ? h("p", { class: "quiet" }, `and ${counted(found.groups_left_out, "file group")} more, with less in logs and older versions: `, command(`hudi-services show slices --table ${name}`))
     : null;
   return [listing({
     rows: found.groups,

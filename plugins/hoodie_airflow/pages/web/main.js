@@ -2,13 +2,14 @@
 // #/server/NAME a server, #/run/DAG/RUN a run, #/plan/NAME/SERVICE a plan, #/compare/NAME/FIRST/LAST the changes of a table between two instants.
 
 import { adopt, mirror } from "./address.js";
-import { h, states } from "./dom.js";
+import { h } from "./dom.js";
 import { fleet } from "./fleet.js";
 import { compare } from "./compare.js";
 import { ask, tell } from "./request.js";
 import { plan } from "./plan.js";
 import { run } from "./run.js";
 import { server } from "./server.js";
+import { states } from "./states.js";
 import { table } from "./table.js";
 import { theme } from "./theme.js";
 

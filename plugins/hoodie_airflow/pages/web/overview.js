@@ -1,6 +1,7 @@
 // The overview of a table: advice, its size, pending work and blockers, objectives, streams.
 
 import { advice } from "./advice.js";
+import { command, prose } from "./command.js";
 import { h } from "./dom.js";
 import { brief } from "./fleet.js";
 import { pairs, plain, section } from "./parts.js";
@@ -35,15 +36,16 @@ function waits(found, now, reasons) {
   const problems = found.waiting.filter((each) => each.kind === "problem" && !reasons.includes(brief(each.text)));
   const others = found.waiting.filter((each) => each.kind !== "problem");
   const item = (each, text = each.text) => h("li", {},
-    h("strong", {}, `${each.kind}: `), text, each.since ? [", ", ago(each.since, now)] : null,
-    each.command ? h("div", {}, h("code", { class: "command" }, each.command)) : null);
+    h("strong", {}, `${each.kind}: `), prose(text, each.commands), each.since ? [", ", ago(each.since, now)] : null,
+    each.remedy ? h("div", { class: "about" }, prose(each.remedy, each.commands)) : null,
+    each.commands.filter((line) => !`${text} ${each.remedy}`.includes(line)).map((line) => h("div", {}, command(line))));
   const hidden = problems.filter((each, at) => at > 0 || brief(each.text) !== each.text);
   return [
     problems.length + others.length ? null : h("p", { class: "quiet" }, "Nothing is pending or blocked."),
     h("ul", { class: "waits" }, problems.slice(0, 1).map((each) => item(each, brief(each.text))), others.map((each) => item(each))),
     hidden.length ? h("details", {}, h("summary", {}, `Details of ${counted(problems.length, "problem")}`), h("ul", { class: "waits" }, hidden.map((each) => item(each)))) : null,
     found.next.length ? h("details", {}, h("summary", {}, "Work that the services would do now"),
-      h("ul", {}, found.next.map((line) => h("li", {}, line)))) : null,
+      h("ul", {}, found.next.map((line) => h("li", {}, prose(line))))) : null,
   ];
 }
 
@@ -73,7 +75,7 @@ function topic(found, now) {
   const trouble = found.trouble || (found.state === "stopped" ? found.reason : "");
   return [
     trouble ? h("p", {}, h("strong", {}, `▲ ${found.trouble ? "not measured" : "stopped"}: `), trouble) : null,
-    trouble && found.fix ? h("p", {}, `To do: ${found.fix}`) : null,
+    trouble && found.fix ? h("p", {}, "To do: ", prose(found.fix)) : null,
     found.messages === null ? null : plain("topic", ["topic", "messages that wait", "in partitions", "last position", "measured"], [[
       found.topic, count(found.messages), count(found.partitions), found.moved ? ago(found.moved, now) : "none yet",
       ago(found.measured_at, now)]]),
@@ -83,7 +85,7 @@ function topic(found, now) {
 function lastError(error, now) {
   if (!error) return null;
   const run = `#/run/${encodeURIComponent(error.dag)}/${encodeURIComponent(error.run)}`;
-  return h("p", {}, h("a", { href: run }, "Last error"), ", ", ago(error.at, now), `: ${error.message}`);
+  return h("p", {}, h("a", { href: run }, "Last error"), ", ", ago(error.at, now), ": ", prose(error.message));
 }
 
 function consumers(found, now) {

@@ -1,5 +1,6 @@
 // The plan of a service: made beside the API server for a small table, otherwise by a run of the DAG.
 
+import { prose } from "./command.js";
 import { h } from "./dom.js";
 import { section } from "./parts.js";
 import { taskSection } from "./run.js";
@@ -25,5 +26,5 @@ export async function plan(ask, [, name, service], tell) {
 /** A run of the DAG has more time, memory and machines, for users who may start one. */
 function refused(error, dag, tell) {
   const run = error.forbidden || error.none ? null : h("p", {}, starter(tell, "Plan by a run of the DAG", dag, { operation: "explain" }));
-  return [section("Not planned here", [h("p", { class: "lines" }, error.message), run])];
+  return [section("Not planned here", [h("p", { class: "lines" }, prose(error.message)), run])];
 }

@@ -1,5 +1,6 @@
 // Rows that loads could not write, with their reasons: to look at, to download, and to load again. They are read on request.
 
+import { command } from "./command.js";
 import { h } from "./dom.js";
 import { listing } from "./listing.js";
 import { starter } from "./start.js";
@@ -29,7 +30,7 @@ export function quarantine(found, ask, tell) {
 function shown(answer, name, tell) {
   return [
     h("p", { class: "tools" }, download(answer, name), again(answer, tell)),
-    h("p", {}, "On a command line, after the fix: ", h("code", { class: "command" }, `hudi-services ingest --table ${name} --reload${(answer.again?.files ?? []).slice(0, 3).map((file) => ` --files ${quoted(file)}`).join("")}`)),
+    h("p", {}, "On a command line, after the fix: ", command(`hudi-services ingest --table ${name} --reload${(answer.again?.files ?? []).map((file) => ` --files ${quoted(file)}`).join("")}`)),
     h("details", {}, h("summary", {}, counted(answer.loads.length, "load")), h("ul", {}, answer.loads.map((load) => h("li", {}, `${load.load}, ${moment(load.at)}, ${counted(load.files, "file")}, ${size(load.bytes)}${load.outcome === "loaded" ? "" : `, ${load.outcome}`}`)))),
     ...listing({
       rows: answer.rows,

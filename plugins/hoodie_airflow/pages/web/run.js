@@ -1,10 +1,12 @@
 // A run of a DAG, task by task.
 
-import { h, states } from "./dom.js";
+import { prose } from "./command.js";
+import { h } from "./dom.js";
 import { compared, listing } from "./listing.js";
 import { planned } from "./planned.js";
 import { inAirflow } from "./framed.js";
 import { starter } from "./start.js";
+import { states } from "./states.js";
 import { count, moment, size, span } from "./words.js";
 
 const OUTCOMES = { done: ["●", "done", "good"], asks: ["◆", "asks to be approved", "warn"], failed: ["✕", "failed", "bad"],
@@ -83,11 +85,11 @@ export function taskSection(task, found, tell) {
     h("p", { class: "quiet" }, facts, found.run ? [" · ", h("a", { href: airflow(found, task.task.replace(/\[\d+\]$/, "")), click: inAirflow }, waits ? "approve or reject" : "in Airflow")] : null),
     task.answer ? h("p", {}, h("strong", {}, task.answer)) : null,
     task.progress.map(progressed),
-    task.message ? h("p", { class: "lines" }, task.message) : null,
+    task.message ? h("p", { class: "lines" }, prose(task.message)) : null,
     task.instant ? h("p", {}, "instant ", h("code", {}, task.instant)) : null,
     h("dl", { class: "facts" }, task.amounts.map((amount) =>
       h("div", {}, h("dt", {}, WORDS[amount.name] ?? amount.name), h("dd", {}, SHOWN[amount.unit](amount.value))))),
-    task.lines.length ? h("ul", {}, task.lines.map((line) => h("li", {}, line))) : null,
+    task.lines.length ? h("ul", {}, task.lines.map((line) => h("li", {}, prose(line)))) : null,
     task.files.length ? plan(task, found, tell) : null);
 }
 

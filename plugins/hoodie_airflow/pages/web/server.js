@@ -1,10 +1,12 @@
 // One server: its last cut, lag and log, and the tables or topics that are loaded from it.
 
-import { h, states } from "./dom.js";
+import { prose } from "./command.js";
+import { h } from "./dom.js";
 import { runs, state as standing, WORDS } from "./fleet.js";
 import { inAirflow } from "./framed.js";
 import { compared, listing } from "./listing.js";
 import { starter } from "./start.js";
+import { states } from "./states.js";
 import { ago, count, counted, moment, span } from "./words.js";
 
 const STATES = {
@@ -99,8 +101,8 @@ function state(row, found, tell) {
   return [
     h("span", { class: colour }, h("span", { "aria-hidden": "true" }, `${mark} `), words),
     row.rows_read === null ? null : h("div", { class: "about" }, `${count(row.rows_read)} of about ${counted(row.rows_estimated, "row")}`),
-    row.reason ? h("div", { class: "about" }, row.reason) : null,
-    row.fix ? h("div", { class: "about" }, row.fix) : null,
+    row.reason ? h("div", { class: "about" }, prose(row.reason)) : null,
+    row.fix ? h("div", { class: "about" }, prose(row.fix)) : null,
     row.since ? h("div", { class: "about" }, "since ", ago(row.since, found.now)) : null,
     ["parked", "skipped"].includes(row.state) && found.dag
       ? starter(tell, `Resume ${row.table}`, found.dag, { resume: [row.table] }) : null,

@@ -1,13 +1,15 @@
 // One table: its name and state, and its parts, each with an address of its own.
 
+import { prose } from "./command.js";
 import { data } from "./data.js";
-import { h, states } from "./dom.js";
+import { h } from "./dom.js";
 import { files } from "./files.js";
 import { brief, state } from "./fleet.js";
 import { overview } from "./overview.js";
 import { runs } from "./runs.js";
 import { server } from "./server.js";
 import { settings } from "./settings.js";
+import { states } from "./states.js";
 import { writes } from "./writes.js";
 import { ago } from "./words.js";
 
@@ -27,17 +29,20 @@ export async function table(ask, [address, kind, name, chosen = "overview"], tel
     h("p", { class: "quiet" }, `${declared.base_path} · ${declared.type.toLowerCase().replaceAll("_", " ")}`,
       found.row.looked_at ? [" · looked at ", ago(found.row.looked_at, found.now)] : null),
     ...states(found.states),
-    standing(found.row),
+    standing(found.row, chosen),
     tabs(`#/${kind}/${name}`, chosen),
     tab[2](found, ask, tell),
   ].flat(Infinity).filter(Boolean);
 }
 
-/** A line; longer reasons open on request. */
-function standing(row) {
-  const [line, rest] = [row.reasons.slice(0, 1), row.reasons.filter((reason, at) => at > 0 || brief(reason) !== reason)];
+const ADVISED = ["damaged", "unreadable"]; // the advice on the overview says why, and what helps
+
+/** A line; longer reasons open on request, and those that the advice below repeats. */
+function standing(row, chosen) {
+  const said = chosen === "overview" && ADVISED.includes(row.state);
+  const [line, rest] = [said ? [] : row.reasons.slice(0, 1), row.reasons.filter((reason, at) => said || at > 0 || brief(reason) !== reason)];
   return h("div", { class: "standing" }, state({ ...row, reasons: line }), rest.length
-    ? h("details", {}, h("summary", {}, "Reasons and fixes"), h("ul", {}, rest.map((reason) => h("li", {}, reason)))) : null);
+    ? h("details", {}, h("summary", {}, "Reasons and fixes"), h("ul", {}, rest.map((reason) => h("li", {}, prose(reason))))) : null);
 }
 
 function tabs(address, chosen) {

@@ -1,5 +1,6 @@
 // The timeline of a table, to scale and as a list, and the bytes that were written.
 
+import { command } from "./command.js";
 import { h } from "./dom.js";
 import { compared, listing } from "./listing.js";
 import { right, section } from "./parts.js";
@@ -7,16 +8,16 @@ import { timeline } from "./timeline.js";
 import { wrote } from "./wrote.js";
 import { count, moment, size } from "./words.js";
 
-export function writes({ seen, now }) {
+export function writes({ seen, now, declared }) {
   if (!seen) return [h("p", { class: "quiet" }, "The watcher has not read this table yet.")];
   return [
-    section("Timeline", seen.instants.length ? [timeline(seen.instants, now), instants(seen)] : [h("p", { class: "quiet" }, "There is no instant yet.")]),
+    section("Timeline", seen.instants.length ? [timeline(seen.instants, now), instants(seen, declared.name)] : [h("p", { class: "quiet" }, "There is no instant yet.")]),
     section("Written over time", seen.wrote && wrote(seen.wrote)),
   ];
 }
 
-function instants(found) {
-  const older = found.older ? h("p", { class: "quiet" }, "Earlier instants: hudi-services show timeline") : null;
+function instants(found, name) {
+  const older = found.older ? h("p", { class: "quiet" }, "Earlier instants: ", command(`hudi-services show timeline --table ${name}`)) : null;
   return [listing({
     rows: found.instants,
     noun: "instant",

@@ -72,7 +72,7 @@ def test_partitions_have_their_logs(table: HoodieTable, store: SnapshotStore) ->
 
 def test_a_plan_that_waits_names_the_service_that_carries_it_out(table: HoodieTable, store: SnapshotStore) -> None:
     waiting = [each for each in page(table, store).waiting if each.kind == "pending"]
-    assert [each.command for each in waiting] == ["hudi-services compact --table t"]
+    assert [each.commands for each in waiting] == [("hudi-services compact --table t",)]
     assert waiting[0].text.startswith("compaction ")
     assert waiting[0].since is not None
 
@@ -99,19 +99,34 @@ def test_problems_and_pauses_come_with_the_command_that_helps(table: HoodieTable
     whole = snapshot(table, store)
     told = {**whole.body["table"], "problems": ["A file is missing"], "paused": {"told": "by ann: a move"}}
     told["locks"] = [{"path": ".hoodie/lock", "holder": "process 7 of h", "alive": False, "age": 60.0}]
-    fix = "see `hudi-services show locks`"
+    fix = "see `hudi-services show locks`, or run `hudi-services rollback --instant 7`"
     blocker = {"service": "clean", "held": "3 files", "action": "savepoint", "instant": "7", "reason": "kept"}
     told["blockers"] = [{**blocker, "age": 5.0, "fix": fix}]
     found = seen("t", replace(whole, body={**whole.body, "table": told}), ())
     assert found is not None
-    commands = {each.kind: each.command for each in found.waiting}
+    commands = {each.kind: each.commands for each in found.waiting}
     assert commands == {
-        "problem": "hudi-services doctor --table t",
-        "paused": "hudi-services resume --table t",
-        "held back": "hudi-services show locks",
-        "pending": "hudi-services compact --table t",
-        "lock": "hudi-services unlock --table t",
+        "problem": ("hudi-services doctor --table t",),
+        "paused": ("hudi-services resume --table t",),
+        "held back": ("hudi-services show locks --table t", "hudi-services rollback --instant 7 --table t"),
+        "pending": ("hudi-services compact --table t",),
+        "lock": ("hudi-services unlock --table t",),
     }
+    assert all(line in each.text for each in found.waiting if each.kind == "held back" for line in each.commands)
+
+
+def test_a_problem_has_all_commands_of_the_remedy_and_says_which_is_for_what(
+    table: HoodieTable, store: SnapshotStore
+) -> None:
+    whole = snapshot(table, store)
+    remedy = "take it back: `hudi-services rollback --instant 7`, then `hudi-services ingest`"
+    findings = [{"grave": True, "remedy": remedy}]
+    told = {**whole.body["table"], "problems": ["A file is missing"], "findings": findings}
+    found = seen("t", replace(whole, body={**whole.body, "table": told}), ())
+    assert found is not None
+    (problem,) = [each for each in found.waiting if each.kind == "problem"]
+    assert problem.commands == ("hudi-services rollback --instant 7 --table t", "hudi-services ingest --table t")
+    assert problem.remedy == f"take it back: `{problem.commands[0]}`, then `{problem.commands[1]}`"
 
 
 def test_a_table_that_was_never_read_shows_nothing(store: SnapshotStore, tmp_path: Path) -> None:
