@@ -73,6 +73,19 @@ def test_each_command_of_a_table_is_whole_and_has_a_button(
             expect(code.locator("..").get_by_role("button")).to_have_accessible_name(f"Copy {code.text_content()}")
 
 
+def test_tables_of_a_part_are_cards_in_a_narrow_window(browser: Browser, home: AirflowHome, few: None) -> None:
+    """The services of a table were cut after the second column. A table that is not there has been looked at."""
+    with signed_in(browser, home, "viewer") as page:
+        page.set_viewport_size({"width": 400, "height": 800})
+        page.goto(f"{home.address}/hudi/#/table/orders/runs")
+        services = page.get_by_role("group", name="list of services")
+        expect(services.get_by_text("hudi_clean__orders")).to_be_visible()
+        assert services.evaluate("node => node.scrollWidth <= node.clientWidth")
+        page.goto(f"{home.address}/hudi/#/table/gone")
+        expect(page.get_by_text("No look of the watcher has read a table here.")).to_be_visible()
+        expect(page.get_by_text("here is no table at").locator("visible=true")).to_have_count(1)  # the advice
+
+
 TEXT = (
     "Run `hudi-services doctor`. Take it back: hudi-services rollback --instant 1 --table t, then hudi-services ingest --table t."
     " Or hudi-services clean --table t if there is room; hudi-services doctor says more"

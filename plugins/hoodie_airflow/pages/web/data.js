@@ -2,14 +2,14 @@
 
 import { changes } from "./changes.js";
 import { h } from "./dom.js";
-import { plain, section } from "./parts.js";
+import { plain, section, unread } from "./parts.js";
 import { quarantine } from "./quarantine.js";
 import { choosing, sample } from "./sample.js";
 import { ago, counted } from "./words.js";
 
 export function data(found, ask, tell) {
   const { seen, now } = found;
-  if (!seen) return [h("p", { class: "quiet" }, "The watcher has not read this table yet.")];
+  if (!seen) return [unread(found)];
   return [
     section("Columns", schema(seen, now)),
     found.shows_rows ? section("Rows", sample(found, ask)) : null,

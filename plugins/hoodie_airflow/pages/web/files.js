@@ -5,11 +5,12 @@ import { h } from "./dom.js";
 import { groups } from "./groups.js";
 import { heat } from "./heat.js";
 import { compared, listing } from "./listing.js";
-import { plain, right, section, share } from "./parts.js";
+import { plain, right, section, share, unread } from "./parts.js";
 import { count, counted, size } from "./words.js";
 
-export function files({ seen, declared }) {
-  if (!seen) return [h("p", { class: "quiet" }, "The watcher has not read this table yet.")];
+export function files(found) {
+  const { seen, declared } = found;
+  if (!seen) return [unread(found)];
   return [
     section("Skew", skew(seen.skew)),
     section("Base files by size", sizes(seen.sizes)),

@@ -4,7 +4,7 @@ import { advice } from "./advice.js";
 import { command, prose } from "./command.js";
 import { h } from "./dom.js";
 import { brief } from "./fleet.js";
-import { pairs, plain, section } from "./parts.js";
+import { pairs, plain, section, unread } from "./parts.js";
 import { trends } from "./trends.js";
 import { ago, amount, count, counted, moment, size } from "./words.js";
 
@@ -15,7 +15,7 @@ export function overview(found, ask, tell) {
     declared.description ? h("p", {}, declared.description) : null,
     found.loaded_from ? h("p", {}, `Loaded from ${found.loaded_from.what} of the server `,
       h("a", { href: `#/server/${encodeURIComponent(found.loaded_from.server)}` }, found.loaded_from.server)) : null,
-    seen ? [facts(seen, now), h("p", { class: "quiet" }, "Measured ", ago(seen.measured_at, now), ".")] : h("p", { class: "quiet" }, "The watcher has not read this table yet."),
+    seen ? [facts(seen, now), h("p", { class: "quiet" }, "Measured ", ago(seen.measured_at, now), ".")] : unread(found),
     seen ? section("Pending work and blockers", waits(seen, now, found.row.reasons.map(brief))) : null,
     seen ? section("Objectives", objectives(seen, now)) : null,
     seen ? section("Trends", trends(found.trends, seen.wrote)) : null,

@@ -7,11 +7,16 @@ export function section(title, nodes) {
   return nodes ? h("section", { "aria-label": title }, h("h2", {}, title), nodes) : null;
 }
 
-/** A table that is neither searched nor sorted. */
+/** A table that is neither searched nor sorted. In narrow windows each row is a card. */
 export function plain(name, titles, rows) {
-  return scrolling(`list of ${name}`, h("table", {}, h("caption", { class: "hidden" }, name),
+  return scrolling(`list of ${name}`, h("table", { class: "cards" }, h("caption", { class: "hidden" }, name),
     h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, at) => h("td", { "data-title": titles[at] }, cell)))))));
+}
+
+/** The sentence of a table without a snapshot. */
+export function unread({ row }) {
+  return h("p", { class: "quiet" }, row.looked_at ? "No look of the watcher has read a table here." : "The watcher has not read this table yet.");
 }
 
 /** Names with values; pairs without a value are left out. */

@@ -35,7 +35,7 @@ export async function table(ask, [address, kind, name, chosen = "overview"], tel
   ].flat(Infinity).filter(Boolean);
 }
 
-const ADVISED = ["damaged", "unreadable"]; // the advice on the overview says why, and what helps
+const ADVISED = ["damaged", "unreadable", "gone", "missing"]; // the advice on the overview says why, and what helps
 
 /** A line; longer reasons open on request, and those that the advice below repeats. */
 function standing(row, chosen) {

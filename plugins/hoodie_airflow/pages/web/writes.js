@@ -3,13 +3,14 @@
 import { command } from "./command.js";
 import { h } from "./dom.js";
 import { compared, listing } from "./listing.js";
-import { right, section } from "./parts.js";
+import { right, section, unread } from "./parts.js";
 import { timeline } from "./timeline.js";
 import { wrote } from "./wrote.js";
 import { count, moment, size } from "./words.js";
 
-export function writes({ seen, now, declared }) {
-  if (!seen) return [h("p", { class: "quiet" }, "The watcher has not read this table yet.")];
+export function writes(found) {
+  const { seen, now, declared } = found;
+  if (!seen) return [unread(found)];
   return [
     section("Timeline", seen.instants.length ? [timeline(seen.instants, now), instants(seen, declared.name)] : [h("p", { class: "quiet" }, "There is no instant yet.")]),
     section("Written over time", seen.wrote && wrote(seen.wrote)),
