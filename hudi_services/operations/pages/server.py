@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from hudi_services.sources.databases.table_verifications import TableVerificatio
 
 _DAY = 86_400.0
 _SHARE = 4  # parts of the retention: a log that is kept for less than one is named
+_RESUMED = 20  # parked tables of one command
 
 
 @dataclass(frozen=True)
@@ -291,8 +293,10 @@ def _states(name: str, status: ServerStatus, *, no_cut: bool) -> Iterator[State]
         title = (
             f"{counted(len(parked), 'table')} parked" if len(parked) > 1 else f"The table {parked[0].table} is parked"
         )
-        resume = " ".join(f"--resume {table.table}" for table in parked[:3])
-        yield State("warning", title, "Runs leave parked tables out until a user resumes them.", f"{sync} {resume}")
+        resume = " ".join(f"--resume {shlex.quote(table.table)}" for table in parked[:_RESUMED])
+        part = f" The command resumes the first {_RESUMED}." if len(parked) > _RESUMED else ""
+        text = f"Runs leave parked tables out until a user resumes them.{part}"
+        yield State("warning", title, text, f"{sync} {resume}")
 
 
 def _log_states(log: LogLeft, name: str) -> Iterator[State]:

@@ -22,6 +22,7 @@ from hudi_services.sources.cdc.cuts import Behind, Cut, TablePlace
 from hudi_services.sources.cdc.sync_progress import LogRetention, SyncProgress
 from hudi_services.sources.databases.status import LoadedTable
 from hudi_services.sources.databases.table_verifications import TableVerification
+from tests.support.page_bodies import server_body
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 DAG = "hudi_database__shop"
@@ -184,3 +185,15 @@ def test_a_table_leads_to_its_server_whose_dag_shows_it(registry: Registry) -> N
     assert found is not None
     assert (found.server, found.what) == ("shop", "the table shop.orders")
     assert table_page(other, KNOWN, None, (), NOW).loaded_from is None
+
+
+@pytest.mark.parametrize(
+    ("tables", "resumed", "note"), [(1100, 11, ""), (3000, 20, " The command resumes the first 20.")]
+)
+def test_the_command_resumes_all_parked_tables_or_says_how_many(
+    tmp_path: Path, tables: int, resumed: int, note: str
+) -> None:
+    states = json.loads(server_body(tmp_path / "tables.yaml", tables, "TRUNCATE"))["states"]
+    (parked,) = [state for state in states if state["title"].endswith(" parked")]
+    assert parked["command"].count("--resume") == resumed
+    assert parked["text"] == f"Runs leave parked tables out until a user resumes them.{note}"
