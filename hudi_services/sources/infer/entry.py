@@ -187,7 +187,7 @@ def _schema(finding: Finding) -> Iterator[str]:
         type_name = "string" if name in finding.roles.times else kind
         unsure = "a few values are no numbers; string takes these, too" if name in finding.mostly else None
         if name in finding.exponents:
-            unsure = f"{finding.exponents[name]} among whole numbers is a code; double if it is a number"
+            unsure = f"{finding.exponents[name]} is a code; double if it is a number"
         yield f"        {_word(old.get(name, name))}: {_word(type_name)}{_remark(unsure)}"
     yield from _untyped(finding)
     yield from _rename(finding)

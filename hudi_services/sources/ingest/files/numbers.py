@@ -24,17 +24,23 @@ _COMMAS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 
 def are_codes(texts: pa.ChunkedArray) -> bool:
     """True if some texts look like numbers that would be written differently: 007 is not 7, 0x10 not 16, +49 not 49, and 1E5 not
-    100000 beside whole numbers."""
+    100000 alone or beside whole numbers."""
     return bool(pc.any(pc.match_substring_regex(texts, _CODE)).as_py()) or first_exponent(texts) is not None
 
 
+def are_exponents(texts: pa.ChunkedArray) -> bool:
+    """True if all texts are such as 1E5."""
+    return bool(pc.all(pc.match_substring_regex(texts, _EXPONENT)).as_py())
+
+
 def first_exponent(texts: pa.ChunkedArray) -> str | None:
-    """The first text such as 1E5 among whole numbers, if there are no others: programs write a point or a sign into the exponents
-    of numbers, as in 1.0E5 and 1e+05."""
+    """The first text such as 1E5, if all others are such or whole numbers: programs write a point or a sign into the exponents of
+    numbers, as in 1.0E5 and 1e+05."""
     texts = texts.drop_null()
     is_exponent = pc.match_substring_regex(texts, _EXPONENT)
-    some = pc.any(is_exponent).as_py() and not pc.all(is_exponent).as_py()
-    if not some or not pc.all(pc.or_(is_exponent, pc.match_substring_regex(texts, _WHOLE))).as_py():
+    if not pc.any(is_exponent).as_py():
+        return None
+    if not pc.all(pc.or_(is_exponent, pc.match_substring_regex(texts, _WHOLE))).as_py():
         return None
     return str(texts.filter(is_exponent)[0].as_py()).strip()
 

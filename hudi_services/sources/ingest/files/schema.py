@@ -23,9 +23,10 @@ from hudi_services.sources.ingest.files.dialect import Dialect, dialect
 from hudi_services.sources.ingest.files.json_rows import Lines, json_tables, layout_hint, line_blocks
 from hudi_services.sources.ingest.files.json_rows import readable as json_types
 from hudi_services.sources.ingest.files.json_text import has_maps
-from hudi_services.sources.ingest.files.numbers import are_codes, exact_type, is_number, readable
+from hudi_services.sources.ingest.files.numbers import are_codes, are_exponents, exact_type, is_number, readable
 from hudi_services.sources.ingest.files.schema_union import (
     CODES,
+    EXPONENTS,
     WORDS,
     Weighed,
     are_apart,
@@ -274,7 +275,7 @@ def _csv_types(block: Block, names: list[str], columns: list[str], signs: Dialec
             values = without_null_texts(texts[name]) if csv.null_texts is None else texts[name]
             exact = exact_type(readable(values, pa.float64(), csv))
             if is_number(kind) and are_codes(values):
-                types[name] = CODES
+                types[name] = EXPONENTS if are_exponents(values) else CODES
             elif exact is not None and not (pa.types.is_string(kind) and are_codes(values)):
                 types[name] = exact
     return types

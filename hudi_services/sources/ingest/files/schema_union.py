@@ -15,6 +15,9 @@ CODES = pa.large_string()
 WORDS = pa.string_view()
 """The guess for nothing but words such as NA, which are null beside values that are no text. Alone they are text."""
 
+EXPONENTS = pa.float16()
+"""The guess for nothing but texts such as 1E5: codes alone and beside whole numbers, and numbers beside fractions."""
+
 _DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
 """Decimal digits of whole numbers, by their bits; one more for 64 bits without a sign."""
 _OF_DOUBLE = 15
@@ -118,6 +121,10 @@ def common_type(
     kinds = (one, other)
     if guessed and any(map(pa.types.is_string, kinds)) and any(map(pa.types.is_temporal, kinds)):
         return pa.string()
+    if guessed and EXPONENTS in kinds and any(map(_is_whole, kinds)):
+        return CODES
+    if guessed and EXPONENTS in kinds and pa.string() in kinds:
+        return pa.string()
     if guessed and CODES in kinds:
         return CODES if all(kind == CODES or _is_number(kind) for kind in kinds) else pa.string()
     if guessed and all(map(pa.types.is_timestamp, kinds)) and (one.tz is None) != (other.tz is None):
@@ -155,6 +162,10 @@ def _exact(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
     scale = max(kind.scale if pa.types.is_decimal(kind) else 0 for kind in kinds)
     before = max(kind.precision - kind.scale if pa.types.is_decimal(kind) else _digits(kind) for kind in kinds)
     return pa.decimal128(before + scale, scale) if before + scale <= 38 else None
+
+
+def _is_whole(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0))
 
 
 def _digits(kind: pa.DataType) -> int:

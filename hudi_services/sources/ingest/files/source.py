@@ -29,7 +29,7 @@ from hudi_services.sources.ingest.files.pattern_check import idle_patterns_of
 from hudi_services.sources.ingest.files.plan import Choice, FilesPlan, Window, plan_files
 from hudi_services.sources.ingest.files.readers import FileSplit, file_splits
 from hudi_services.sources.ingest.files.schema import FileSchemas, with_later
-from hudi_services.sources.ingest.files.schema_union import Weighed, unite, unite_by_rows
+from hudi_services.sources.ingest.files.schema_union import EXPONENTS, Weighed, unite, unite_by_rows
 from hudi_services.sources.ingest.locations import Places
 from hudi_services.sources.positions import Position, Since
 
@@ -217,7 +217,7 @@ class FileBatch:
         if source.file_format == "csv":
             settled = {name for schema in (declared, expected) if schema is not None for name in schema.names}
             united = pa.schema(
-                [column if column.name in settled else column.with_type(roomy(column.type)) for column in united]
+                [column if column.name in settled else column.with_type(_stored(column.type)) for column in united]
             )
         columns = {
             file.path: frozenset(name for weighed in seen.schemas for name in weighed.schema.names)
@@ -271,3 +271,8 @@ class FileBatch:
         return file_splits(
             open_storage(source.folder), source.file_format, self.plan.files, schema, tasks, source.feed, source.later
         )
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    """The type that a table gets for a guessed one of CSV."""
+    return pa.string() if kind == EXPONENTS else roomy(kind)

@@ -62,7 +62,19 @@ FEEDS = {
         {"a.csv": _lines("code,city", [*(f"{n},x" for n in range(40)), "1E5,x", "100000,x"])},
         42,
         {"record_key": ["code"]},
-        says="code: string  # 1E5 among whole numbers is a code; double if it is a number?",
+        says="code: string  # 1E5 is a code; double if it is a number?",
+    ),
+    "codes that stand alone in their file": Feed(
+        {"a.csv": _lines("code,city", ["1E5,x", "2E7,y"]), "b.csv": _lines("code,city", [f"{n},x" for n in range(40)])},
+        42,
+        {"record_key": ["code"]},
+        says="code: string  # 1E5 is a code; double if it is a number?",
+    ),
+    "nothing but such codes": Feed(
+        {"a.csv": _lines("code,city", [f"{n}E{n % 7},x" for n in range(1, 40)])},
+        39,
+        {"record_key": ["code"]},
+        says="code: string  # 1E1 is a code; double if it is a number?",
     ),
     "a column that one file lacks": Feed(
         {"1.csv": _lines("id,v,w", [f"{n},x,y" for n in range(9)]), "2.csv": _lines("w,id", ["y,9"])},

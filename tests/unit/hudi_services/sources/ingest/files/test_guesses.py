@@ -40,7 +40,8 @@ def land(feed, name, *given):
         (["1", "2"], pa.int64()),
         (["0"], pa.int64()),
         (["1e5", "2.5"], pa.float64()),
-        (["1e5", "2e7"], pa.float64()),
+        (["1e5", "2e7"], pa.string()),
+        (["1.0e5", "2e7"], pa.float64()),
         (["1e+05", "2"], pa.float64()),
         (["1E5", "2"], pa.string()),
         (["12", "3", "1e5", "07"], pa.string()),
@@ -108,6 +109,14 @@ def test_exponents_in_another_file_make_doubles_of_short_decimals(feed):
     land(feed, "b", "1e5")
     feed.run("csv")
     assert values(feed) == {"a0": 10.5, "b0": 1e5}
+
+
+@pytest.mark.parametrize(("name", "other"), [("a", "100000"), ("z", "100000"), ("a", "x"), ("z", "2E5")])
+def test_codes_that_look_like_exponents_stay_text_beside_codes_of_another_file(feed, name, other):
+    land(feed, name, other)
+    land(feed, "b", "1E5")
+    feed.run("csv")
+    assert values(feed) == {f"{name}0": other, "b0": "1E5"}
 
 
 NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, places=4, min_value=-(10**15), max_value=10**15)
