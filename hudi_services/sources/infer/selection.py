@@ -14,6 +14,8 @@ from hoodie.model.place import is_local
 from hoodie.storage import open_storage, walk_files
 from hudi_services.sources.ingest.files.listing import FORMATS, SourceFile, list_source
 from hudi_services.sources.ingest.files.names import Names
+from hudi_services.sources.ingest.files.pattern_check import WORKBOOKS
+from hudi_services.sources.ingest.files.text import TO_CSV
 
 _WILD = re.compile(r"[*?\[]")
 _TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
@@ -69,11 +71,13 @@ def _of_folder(folder: str, by_word: dict[str, list[SourceFile]], file_format: s
     if not files:
         suffixes = sorted({os.path.splitext(file.name)[1] for file in walk_files(open_storage(folder), "")})
         endings = [ending for endings in FORMATS.values() for ending in endings]
+        workbook = next((suffix for suffix in suffixes if suffix.lower() in WORKBOOKS), None)
+        remedy = f"{TO_CSV} {folder}/*{workbook}`; or " if workbook is not None else ""
         raise SourceError(
             f"{folder} has no files of {'a known format' if file_format is None else f'the format {file_format}'}",
             found=f"files that end with {', '.join(map(repr, suffixes))}" if suffixes else "no files at all",
-            fix=f"name another folder; known are {', '.join([*endings, *_TABBED])}. For other endings name a pattern and the "
-            "format, as in `infer '/data/landing/*.txt' --format csv`",
+            fix=f"{remedy}name another folder; known are {', '.join([*endings, *_TABBED])}. For other endings name a pattern and "
+            "the format, as in `infer '/data/landing/*.txt' --format csv`",
         )
     others = [other for other in (*FORMATS, TABBED) if other != word and by_word.get(other)]
     if word != TABBED:

@@ -11,8 +11,11 @@ from hoodie.display import counted
 from hoodie.storage import open_storage
 from hudi_services.sources.ingest.files.listing import FORMATS, is_hidden, walk_source
 from hudi_services.sources.ingest.files.names import Names
+from hudi_services.sources.ingest.files.text import TO_CSV
 
 _COMPARED = 1000  # paths that a pattern is compared with
+WORKBOOKS = (".xlsx", ".xlsm", ".xls")
+"""Endings of workbooks of Excel."""
 _PACKED = (".gz", ".bz2", ".zst", ".xz")
 
 
@@ -60,6 +63,8 @@ def _sentence(words: str, names: Names, folder: str, paths: Sequence[str]) -> st
     other = f"{pattern.removesuffix(_ending(pattern))}{ending}" if pattern else f"*{ending}"
     fits = sum(path in Names((other,)) for path in paths)
     would = f"; {other!r} would match {fits:,}" if fits else ""
+    if ending.lower() in WORKBOOKS:
+        would = f", a workbook of Excel; {TO_CSV} {folder}/{nearest}`"
     one = number == 1
     end = f"{'ends' if one else 'end'} in {ending}" if ending else f"{'has' if one else 'have'} no ending"
     return f"{words} matches nothing: {number:,} of {counted(len(paths), 'file')} below {folder} {end}, such as {nearest}{would}"

@@ -34,7 +34,14 @@ from hudi_services.sources.ingest.files.schema_union import (
     unite_with_most,
     with_known,
 )
-from hudi_services.sources.ingest.files.text import READ_ERRORS, is_broken, is_no_text, text_input, unreadable
+from hudi_services.sources.ingest.files.text import (
+    READ_ERRORS,
+    is_broken,
+    is_no_text,
+    other_content,
+    text_input,
+    unreadable,
+)
 from hudi_services.sources.ingest.files.zones import with_zones
 from hudi_services.sources.ingest.typed_columns import unknown_field
 
@@ -92,7 +99,8 @@ class FileSchemas:
             return Look(tuple(result), rejected=rejected)
         except READ_ERRORS as error:
             if self._skips and is_broken(error):
-                return Look((), str(error) or type(error).__name__)
+                other = other_content(self.storage, path)
+                return Look((), ": ".join(other) if other is not None else str(error) or type(error).__name__)
             if isinstance(error, _UndeclaredColumnError):
                 raise self._undeclared(path, error.column) from error
             raise unreadable(self.storage, path, error) from error

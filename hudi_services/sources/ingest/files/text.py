@@ -71,10 +71,43 @@ def without_mark(start: bytes) -> bytes:
     return start.removeprefix(codecs.BOM_UTF8)
 
 
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the container of .xls and of other documents
+TO_CSV = "save each sheet as `CSV UTF-8` in Excel, or convert it: `soffice --headless --convert-to csv"
+"""The remedy for a workbook, but for its path."""
+_ZIP = b"PK\x03\x04"
+_IN_EXCEL = (b"[Content_Types].xml", b"xl/", b"_rels/", b"docProps/")
+_FIRST = 4096  # bytes that show what a file is
+
+
+def other_content(storage: Storage, path: str) -> tuple[str, str] | None:
+    """The content and the remedy of a file that is a workbook of Excel or an archive, under any name; None for others."""
+    try:
+        with closing_input(storage, path) as source:
+            start = source.read(_FIRST)
+    except OSError:
+        return None
+    convert = f"{TO_CSV} {storage.base_path}/{path}`"
+    if start.startswith(_OLD_EXCEL):
+        return "a workbook of Excel (.xls)", convert
+    if start.startswith(_ZIP):
+        if any(name in start for name in _IN_EXCEL):
+            return "a workbook of Excel (.xlsx)", convert
+        return "a ZIP archive", "unpack it, or compress its file by gzip (.gz)"
+    return None
+
+
 def unreadable(storage: Storage, path: str, error: Exception) -> SourceError | AccessDeniedError:
     """The error that names the file, or the right to it that is missing."""
     if is_denied(error):
         return access_denied(f"loading {path}", error, f"{storage.base_path}/{path}")
+    other = other_content(storage, path)
+    if other is not None:
+        content, remedy = other
+        return SourceError(
+            f"Source file {storage.base_path}/{path} cannot be read",
+            found=content,
+            fix=f"{remedy}; nothing was loaded",
+        )
     return SourceError(
         f"Source file {storage.base_path}/{path} cannot be read",
         found=str(error) or type(error).__name__,

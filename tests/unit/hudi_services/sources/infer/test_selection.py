@@ -70,3 +70,9 @@ def test_a_pattern(folder):
         with pytest.raises(SourceError, match=error) as raised:
             select(place, pattern, None)
         assert fix in str(raised.value.fix)
+
+
+def test_a_folder_of_workbooks_has_a_remedy(folder):
+    place = folder("a.xlsx")
+    with pytest.raises(SourceError, match=r"files that end with '\.xlsx'\. To do: save each sheet as `CSV UTF-8` in Excel"):
+        select(place, None, None)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import logging
 import os
+import zipfile
 
 import pytest
 
@@ -129,6 +131,41 @@ def test_columns_that_are_not_declared_make_a_file_a_broken_one(feed):
     result = feed.run("csv", declared=Feed.model_validate({"schema": columns, "quarantine": {"files": "skip"}}))
     assert (result.files_read, result.files_skipped) == (1, 1)
     assert "'more' is not in `schema`" in result.message
+
+
+def zipped(*names):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name in names:
+            file.writestr(name, "id,part,ts\n" * 50)
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json", "parquet"])
+@pytest.mark.parametrize(
+    ("data", "content", "remedy"),
+    [
+        (
+            zipped("[Content_Types].xml", "xl/workbook.xml"),
+            "a workbook of Excel (.xlsx)",
+            "save each sheet as `CSV UTF-8`",
+        ),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+            "a workbook of Excel (.xls)",
+            "save each sheet as `CSV UTF-8`",
+        ),
+        (zipped("a.csv"), "a ZIP archive", "unpack it"),
+    ],
+    ids=["xlsx", "xls", "zip"],
+)
+def test_a_workbook_and_an_archive_are_named(feed, file_format, data, content, remedy):
+    name = f"b.{file_format}"
+    land(feed, file_format, name, data)
+    with pytest.raises(SourceError) as raised:
+        feed.run(file_format)
+    assert f"{name} cannot be read. Found: {content}. To do: {remedy}" in str(raised.value)
+    assert f"SKIPPED: {name} ({content}: {remedy}" in feed.run(file_format, declared=SKIP).message
 
 
 def test_a_file_that_is_gone_is_not_told_any_more(feed):

@@ -36,6 +36,15 @@ def test_the_format_counts_as_a_pattern():
     ]
 
 
+def test_workbooks_of_excel_have_a_remedy():
+    (text,) = idle_patterns_of(["a.XLSX"], "/land", [], "csv")
+    assert (
+        "ends in .XLSX, such as a.XLSX, a workbook of Excel; save each sheet as `CSV UTF-8` in Excel, or convert it: "
+        in text
+    )
+    assert text.endswith("`soffice --headless --convert-to csv /land/a.XLSX`")
+
+
 def test_an_empty_folder_waits_for_its_first_file():
     assert idle_patterns_of([], "/land", ["*.cvs"], "csv") == []
 
