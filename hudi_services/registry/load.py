@@ -26,7 +26,7 @@ from hudi_services.entry.watch import Watch
 from hudi_services.entry.yaml_positions import Marked, Path, Problem, read_marked
 from hudi_services.registry.claims import Claims, Key
 from hudi_services.registry.contradictions import contradictions, undeclared_pool
-from hudi_services.registry.mistakes import LeftOut, Mistake, as_error, left_out
+from hudi_services.registry.mistakes import LeftOut, Mistake, as_error, left_out, not_utf_8
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.rules import checked_pipeline, checked_rule
 from hudi_services.registry.sections import table_model
@@ -104,8 +104,12 @@ def read_registry(
     """
     file_name = str(file)
     try:
-        text = FilePath(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        data = FilePath(file).read_bytes()
+        text = data.decode().replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        line, message = not_utf_8(data, error.start, file_name)
+        return Reading(Registry(file_name), (Mistake(file_name, line, "file", message),))
+    except OSError as error:
         from hoodie.storage.rights import access_denied, is_denied  # its package loads Arrow
 
         reason = str(error)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import codecs
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from hoodie.display import counted
+from hoodie.display import counted, some
 from hoodie.errors import RegistryError
 
 
@@ -50,7 +52,36 @@ def left_out(entries: Iterable[object]) -> Iterator[LeftOut]:
                 yield LeftOut(name, base_path, server, table)
 
 
+def not_utf_8(data: bytes, start: int, file: str) -> tuple[int, str]:
+    """The line (from 1) of the byte at `start`, which is no UTF-8, and the mistake with its remedy."""
+    before = data[:start]
+    line, place = before.count(b"\n") + 1, start - before.rfind(b"\n")
+    encoding, kind = "CP1252", f"which is {data[start : start + 1].decode('cp1252', 'replace')!r} in cp1252"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding, kind = "UTF-16", "which begins text in UTF-16"
+    convert = f"`iconv -f {encoding} -t UTF-8 {shlex.quote(file)} > utf8.yaml`"
+    byte = f"byte 0x{data[start]:02X}, number {place} of the line, {kind}"
+    return line, f"is not UTF-8: {byte}; save it as UTF-8, or convert it: {convert}"
+
+
+def lines_of(mistakes: Iterable[Mistake]) -> list[str]:
+    """A line for each mistake. One that several tables have from a section for all of them is one line that names them."""
+    alike: dict[tuple[str, int, str, str], list[Mistake]] = {}
+    for mistake in mistakes:
+        key = mistake.key.removeprefix(f"{mistake.table}.") if mistake.table is not None else mistake.key
+        alike.setdefault((mistake.file, mistake.line, key, mistake.message), []).append(mistake)
+    return [_line(key, same) for (_, _, key, _), same in alike.items()]
+
+
+def _line(key: str, same: Sequence[Mistake]) -> str:
+    first = same[0]
+    if len(same) == 1:
+        return str(first)
+    tables = some([str(mistake.table) for mistake in same], 3)
+    return f"{replace(first, key=key)} (of {len(same):,} tables: {tables})"
+
+
 def as_error(file: str, mistakes: Iterable[Mistake]) -> RegistryError:
     """All mistakes in one error, a line each."""
-    lines = [str(mistake) for mistake in mistakes]
+    lines = lines_of(mistakes)
     return RegistryError(f"{counted(len(lines), 'mistake')} in the registry {file}", found="\n  " + "\n  ".join(lines))

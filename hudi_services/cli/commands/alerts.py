@@ -11,7 +11,7 @@ from hoodie.errors import ConfigError
 from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, wide_flag, with_examples
 from hudi_services.registry.load import Reading, read_registry
 from hudi_services.registry.lookup import registry_file
-from hudi_services.registry.mistakes import as_error
+from hudi_services.registry.mistakes import as_error, lines_of
 
 if TYPE_CHECKING:
     from hudi_services.entry.alerts import Alerts
@@ -112,7 +112,7 @@ def _current_troubles(reading: Reading, alerts: Alerts, store: str | None) -> Pa
         for row in result
     ]
     looked = opened.rounded_at()
-    mistakes = [str(mistake) for mistake in reading.mistakes]
+    mistakes = lines_of(reading.mistakes)
     tables = reading.registry.tables
     facts = [("reported conditions", ", ".join(told_of(alerts, tables)) or "nothing")]
     parts: list[Part] = [

@@ -16,7 +16,7 @@ from hudi_services.cli.flags import (
 )
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.lookup import registry_file
-from hudi_services.registry.mistakes import as_error
+from hudi_services.registry.mistakes import as_error, lines_of
 
 _AT_ONCE = 8
 
@@ -44,7 +44,7 @@ def _objectives(table: str | None, registry: str | None, at_once: int, missed: b
     rows = [row for row in rows if not (missed and row["met"])]
     rows.sort(key=lambda row: (-row["urgency"], row["table"], row["objective"]))
     errors = {judgement.table: judgement.error for judgement in judged if judgement.error is not None}
-    problems = [*map(str, mistakes), *(f"{name}: {error}" for name, error in errors.items())]
+    problems = [*lines_of(mistakes), *(f"{name}: {error}" for name, error in errors.items())]
     parts: list[Part] = [Lines(problems, "tables that cannot be looked at", alarming=True)] if problems else []
     columns = (Column("table", "table"), *COLUMNS)
     parts.append(Listing(columns, [in_words(row) for row in rows], empty="all objectives are met"))

@@ -25,7 +25,7 @@ from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.lookup import registry_file
-from hudi_services.registry.mistakes import Mistake
+from hudi_services.registry.mistakes import Mistake, lines_of
 from hudi_services.runtime.terminal import echo
 from hudi_services.services.entries import ENTRIES, Entries, entry_named
 
@@ -219,9 +219,10 @@ def _text(reading: Checked) -> list[str]:
     if reading.alerts is not None:
         lines += [f"alerts  {', '.join(reading.alerts.hooks)}: {', '.join(reading.alerts.of) or 'nothing'}"]
         lines += [f"  WARNING   {warning}" for warning in reading.alerts.warnings]
-    lines += [str(mistake) for mistake in reading.mistakes]
+    mistakes = lines_of(reading.mistakes)
+    lines += mistakes
     counts = [
         counted(number, noun) if number else f"no {noun}s"
-        for number, noun in ((len(reading.tables), "table"), (len(reading.mistakes), "mistake"))
+        for number, noun in ((len(reading.tables), "table"), (len(mistakes), "mistake"))
     ]
     return [*lines, f"{reading.file}: {', '.join(counts)}"]

@@ -15,6 +15,7 @@ from hoodie.errors import StoreError
 from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.lookup import registry_file
+from hudi_services.registry.mistakes import lines_of
 from hudi_services.runtime.terminal import echo
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ def _watch(
         began, reading = time.monotonic(), read_registry(file)  # which may be edited at any time
         if reading.mistakes != mistakes:
             mistakes = reading.mistakes
-            for mistake in mistakes:
-                echo(f"left out: {mistake}", err=True)
+            for line in lines_of(mistakes):
+                echo(f"left out: {line}", err=True)
         try:
             watch_round = watcher.round(reading)
             topics.round(reading.registry)

@@ -176,7 +176,7 @@ def test_a_registry_without_a_right_names_the_user(tmp_path, monkeypatch):
     def refuse(self, **_options):
         raise PermissionError(13, "Permission denied", str(self))
 
-    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
     (mistake,) = read_registry(tmp_path / "tables.yaml").mistakes
     assert re.search(
         r"cannot be read: user \S+ may not use .*; give it the right, such as by `sudo setfacl", mistake.message

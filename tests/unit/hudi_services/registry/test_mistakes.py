@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from hoodie.errors import RegistryError
 from hudi_services.registry.database_tables import registered_sync
 from hudi_services.registry.load import read_registry
-from hudi_services.registry.mistakes import LeftOut, left_out
+from hudi_services.registry.mistakes import LeftOut, as_error, left_out, lines_of
 
 
 def test_sources_are_named_as_far_as_they_can_be_read():
@@ -54,3 +56,35 @@ def test_a_rule_with_a_mistake_stops_the_loads_of_its_server(tmp_path, server):
     assert [rule.base_path for rule in registered_sync("shop", reading, {}, wrong_rules=True).rules] == ["/b/{table}"]
     if server:
         assert registered_sync("other", reading, {}).rules == ()
+
+
+def test_a_mistake_of_a_shared_section_is_one_line(tmp_path):
+    tables = "".join(f"  - {{name: {name}, base_path: /{name}}}\n" for name in "abcde")
+    (tmp_path / "tables.yaml").write_text(f"defaults:\n  clean: {{schedule: nonsense}}\ntables:\n{tables}")
+    reading = read_registry(tmp_path / "tables.yaml")
+    assert len(reading.mistakes) == 5
+    (line,) = lines_of(reading.mistakes)
+    assert line.startswith(f"{tmp_path}/tables.yaml:2: clean.schedule: ")
+    assert line.endswith(" (of 5 tables: a, b, c and 2 more)")
+    assert str(as_error("tables.yaml", reading.mistakes)).startswith("1 mistake in the registry tables.yaml")
+    (tmp_path / "tables.yaml").write_text("tables:\n  - {name: a, base_path: /a, tipe: x}\n")
+    reading = read_registry(tmp_path / "tables.yaml")
+    assert lines_of(reading.mistakes) == [str(mistake) for mistake in reading.mistakes]
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "words"),
+    [
+        ("tables: []\n# größe\n".encode("cp1252"), 2, "byte 0xF6, number 5 of the line, which is 'ö' in cp1252"),
+        ("tables: []\n".encode("utf-16"), 1, "byte 0xFF, number 1 of the line, which begins text in UTF-16"),
+    ],
+)
+def test_a_registry_that_is_not_utf_8_names_the_byte(tmp_path, data, line, words):
+    file = tmp_path / "tables.yaml"
+    file.write_bytes(data)
+    (mistake,) = read_registry(file).mistakes
+    assert mistake.line == line
+    assert mistake.message.startswith(f"is not UTF-8: {words}; save it as UTF-8, or convert it: `iconv -f ")
+    command = mistake.message.rpartition("convert it: `")[2].rstrip("`")
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+    assert read_registry(tmp_path / "utf8.yaml").mistakes == ()

@@ -74,5 +74,7 @@ def test_a_pattern(folder):
 
 def test_a_folder_of_workbooks_has_a_remedy(folder):
     place = folder("a.xlsx")
-    with pytest.raises(SourceError, match=r"files that end with '\.xlsx'\. To do: save each sheet as `CSV UTF-8` in Excel"):
+    with pytest.raises(
+        SourceError, match=r"files that end with '\.xlsx'\. To do: save each sheet as `CSV UTF-8` in Excel"
+    ):
         select(place, None, None)
