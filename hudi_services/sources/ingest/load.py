@@ -28,6 +28,12 @@ _OF_COLUMNS = (
     "correct the columns and types of `source.schema` in the registry, as the command infer finds them in the files, or "
     "repair the source"
 )
+_OF_REASONS = {
+    "is not among the columns": "declare the field in `schema` of the source, or say `undeclared: keep` or `undeclared: drop`",
+    "Casting from timestamp[ns": "write the times with microseconds in the files, or declare the column as bigint in `schema` "
+    "of the source, which counts nanoseconds",
+}
+"""The remedies by a part of the reason."""
 _OF_SHARE = "repair the source, or allow more with `quarantine: {max_share: …}` of the source in the registry, or --max-bad-share"
 
 
@@ -131,6 +137,9 @@ class Load:
 
     def _remedy(self, bad: int, read: int) -> str:
         remedy = _OF_COLUMNS if bad > max(_FEW, _MOST * read) else _OF_SHARE
+        for part, other in _OF_REASONS.items():
+            if part in self.counts.example:
+                return f"{other}; or {remedy}"
         keys = " or ".join(_MARKS.findall(self.counts.example))
         return (
             f"write {keys} below `source` in the registry, if numbers are written so; or {remedy}" if keys else remedy

@@ -38,7 +38,8 @@ _MOST_BYTES, _MOST_FILES = 64 << 20, 1_000  # that a look before a load reads
 @dataclass(frozen=True)
 class PlannedRows:
     """`read` are the columns as they are read, `stored` those of the table, `untyped` ordering columns without a value, `missing`
-    those that files lack."""
+    those that files lack, and
+    `notes` lines about others."""
 
     read: pa.Schema
     shaping: Shaping
@@ -47,6 +48,7 @@ class PlannedRows:
     checks: RowChecks
     untyped: tuple[str, ...]
     missing: MissingColumns
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,9 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine, *, hea
     plan = prepared.target.plan_write(stored.schema, operation, prepared.after.options, deletions=batch.deletions)
     check_columns(expectations(request.source), stored.schema)
     untyped = untyped_ordering(shaping.outgoing, known, prepared.properties)
+    notes = tuple(batch.notes) if isinstance(batch, FileBatch) else ()
     read, checks = filled_columns(delivered, expected), RowChecks.of_plan(plan)
-    rows = PlannedRows(read, shaping, stored, plan, checks, untyped, missing)
+    rows = PlannedRows(read, shaping, stored, plan, checks, untyped, missing, notes)
     return PlannedLoad(batch, operation, rows)
 
 
@@ -135,7 +138,7 @@ def load_outlook(request: IngestRequest, prepared: Prepared, engine: Engine) -> 
         return LoadOutlook(readable, unseen)
     failure = needed_failure(rows.missing, planned.batch, request, planned.operation, prepared.properties)
     fails = (f"the load would fail: {failure}",) if failure is not None else ()
-    warnings = (*rows.missing.warnings, *fails, *unseen)
+    warnings = (*rows.missing.warnings, *rows.notes, *fails, *unseen)
     if is_large or prepared.target.columns is not None:
         return LoadOutlook(readable, warnings)
     rows.checks.check_types(rows.stored.schema)

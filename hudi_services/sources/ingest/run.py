@@ -111,7 +111,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load, planned: Plan
     )
     parts = [message, batch.outcome, *(f"{counted(rows, 'row')} {effect}" for rows, effect in others if rows > 0)]
     parts += summary(load.checks)
-    parts += [f"WARNING: {warning}" for warning in planned.missing.warnings]
+    parts += [f"WARNING: {warning}" for warning in (*planned.missing.warnings, *planned.notes)]
     left_out = planned.stored.left_out
     if left_out:
         parts.append(f"left out until a row has a value of a known type: {', '.join(left_out)}")

@@ -45,6 +45,8 @@ from hudi_services.sources.ingest.files.text import (
 from hudi_services.sources.ingest.files.zones import with_zones
 from hudi_services.sources.ingest.typed_columns import unknown_field
 
+COUNTS = b"counts"
+"""The unit, in the metadata of a column of whole numbers, of the times of which they are made."""
 _DELIMITERS = ";\t|,"
 
 
@@ -257,7 +259,17 @@ def _as_declared(field: pa.Field, declared: pa.Schema, *, more: bool) -> pa.Fiel
     if field.name not in declared.names or pa.types.is_null(declared.field(field.name).type):
         return field
     kind = declared.field(field.name).type
-    return pa.field(field.name, with_known(kind, field.type) if more else kind)
+    unit = _unit(field.type) if pa.types.is_integer(kind) else None
+    metadata = {COUNTS: unit} if unit is not None else None
+    return pa.field(field.name, with_known(kind, field.type) if more else kind, metadata=metadata)
+
+
+def _unit(kind: pa.DataType) -> str | None:
+    """The unit of a whole number that is made of a time of this type; None for other types."""
+    if pa.types.is_date32(kind):
+        return "days"
+    is_time = pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind)
+    return str(kind.unit) if is_time else None
 
 
 def _csv_types(block: Block, names: list[str], columns: list[str], signs: Dialect) -> dict[str, pa.DataType]:

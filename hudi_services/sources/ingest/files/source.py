@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from hoodie.clock import Clock, SystemClock
-from hoodie.display import counted
+from hoodie.display import counted, some
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, CorruptTableError
 from hoodie.model.place import identity
@@ -28,7 +28,7 @@ from hudi_services.sources.ingest.files.numbers import roomy
 from hudi_services.sources.ingest.files.pattern_check import idle_patterns_of
 from hudi_services.sources.ingest.files.plan import Choice, FilesPlan, Window, plan_files
 from hudi_services.sources.ingest.files.readers import FileSplit, file_splits
-from hudi_services.sources.ingest.files.schema import FileSchemas, with_later
+from hudi_services.sources.ingest.files.schema import COUNTS, FileSchemas, with_later
 from hudi_services.sources.ingest.files.schema_union import EXPONENTS, Weighed, unite, unite_by_rows
 from hudi_services.sources.ingest.locations import Places
 from hudi_services.sources.positions import Position, Since
@@ -135,12 +135,14 @@ class FilesSource:
 
 @dataclass(frozen=True)
 class FileBatch:
-    """The files of a plan, and what was loaded `before`. An opened batch knows the `columns` of each file."""
+    """The files of a plan, and what was loaded `before`. An opened batch knows the `columns` of each file, and the files by
+    the `units` of columns that make whole numbers of times."""
 
     source: FilesSource
     before: Checkpoint
     plan: FilesPlan
     columns: dict[str, frozenset[str]] = field(default_factory=dict)
+    units: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     operation: None = None
     is_history: bool = True
     deletions: None = None
@@ -224,7 +226,21 @@ class FileBatch:
             for file, seen in looks.items()
             if seen.broken is None
         }
-        return replace(self, plan=self.plan.without(broken), columns=columns), united
+        units: dict[str, dict[str, list[str]]] = {}
+        for file, seen in looks.items():
+            for column in (column for weighed in seen.schemas for column in weighed.schema if column.metadata):
+                units.setdefault(column.name, {}).setdefault(column.metadata[COUNTS].decode(), []).append(file.path)
+        return replace(self, plan=self.plan.without(broken), columns=columns, units=units), united
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """Lines about whole numbers that are made of times, for people."""
+        for name, files in self.units.items():
+            if len(files) == 1:
+                yield f"times of {name} become whole numbers, which count {next(iter(files))}"
+                continue
+            units = " and ".join(f"{unit} in {some(paths, 3)}" for unit, paths in files.items())
+            yield f"times of {name} become whole numbers of SEVERAL UNITS: {units}; declare it as timestamp_ntz or timestamp"
 
     @property
     def first_files(self) -> Mapping[str, str]:
