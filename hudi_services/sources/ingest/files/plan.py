@@ -14,7 +14,8 @@ from hudi_services.sources.ingest.files.listing import SourceFile
 from hudi_services.sources.ingest.files.names import Names
 
 _NEW = "~"  # after any instant
-_SHOWN = 5  # files whose reasons one line lists
+SHOWN = 5
+"""The number of files whose reasons one line lists."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ class FilesPlan:
         ]
         parts = [f"{count} {reason}" for count, reason in left_out if count]
         if self.broken:
-            examples = [f"{path} ({broken.reason})" for path, broken in islice(self.broken.items(), _SHOWN)]
-            more = f" and {len(self.broken) - _SHOWN} more" if len(self.broken) > _SHOWN else ""
+            examples = [f"{path} ({broken.reason})" for path, broken in islice(self.broken.items(), SHOWN)]
+            more = f" and {len(self.broken) - SHOWN} more" if len(self.broken) > SHOWN else ""
             parts.append(f"{len(self.broken)} cannot be read and are SKIPPED: {', '.join(examples)}{more}")
         again = sum(file.path in self.again for file in self.files)
         chosen += f", {again} of them again" if again else ""

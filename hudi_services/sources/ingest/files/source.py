@@ -7,6 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import pyarrow as pa
 
@@ -26,7 +27,7 @@ from hudi_services.sources.ingest.files.listing import FORMATS, SourceFile, list
 from hudi_services.sources.ingest.files.names import Names
 from hudi_services.sources.ingest.files.numbers import roomy
 from hudi_services.sources.ingest.files.pattern_check import idle_patterns_of
-from hudi_services.sources.ingest.files.plan import Choice, FilesPlan, Window, plan_files
+from hudi_services.sources.ingest.files.plan import SHOWN, Choice, FilesPlan, Window, plan_files
 from hudi_services.sources.ingest.files.readers import FileSplit, file_splits
 from hudi_services.sources.ingest.files.schema import COUNTS, FileSchemas, with_later
 from hudi_services.sources.ingest.files.schema_union import EXPONENTS, Weighed, unite, unite_by_rows
@@ -208,7 +209,7 @@ class FileBatch:
             for file, look in looks.items()
             if look.broken is not None
         }
-        for path, entry in {**self.plan.broken, **broken}.items():
+        for path, entry in islice({**self.plan.broken, **broken}.items(), SHOWN, None):  # the outcome names the others
             _log.warning("Source file %s/%s cannot be read and is skipped: %s", source.folder, path, entry.reason)
         weighed_schemas = [weighed for look in looks.values() for weighed in look.schemas]
         united = self._united(([] if declared is None else [Weighed(declared, sys.maxsize)]) + weighed_schemas)
