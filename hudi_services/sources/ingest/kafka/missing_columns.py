@@ -33,10 +33,12 @@ def lacking(decoded: Decoded, messages: pa.Table, known: pa.Schema, *, names_nul
     search = _NameSearch(messages["value"]) if names_nulls else None
     result = {}
     for name in known.names:
-        lacks = numbers if name not in values else numbers[np.isin(numbers, decoded.absent.get(name, []))]
+        lacks = numbers if name not in values else numbers[:0]
+        if name in values and name in decoded.absent:
+            lacks = numbers[np.isin(numbers, decoded.absent[name])]
         if search is not None and name in values and values[name].null_count:
             nulls = numbers[values[name].is_null().to_numpy(zero_copy_only=False)]
-            lacks = np.concatenate([lacks, search.without(name, np.unique(nulls))])
+            lacks = np.concatenate([lacks, search.without(name, nulls)])
         if len(lacks):
             result[name] = np.unique(lacks)
     return result
@@ -61,7 +63,7 @@ class _NameSearch:
             self._members = pc.count_substring(self._values, b'":').fill_null(0).to_numpy()
         of_messages = self._members[numbers]
         result = [np.zeros(0, numbers.dtype)]
-        for members in np.unique(of_messages):
+        for members in np.flatnonzero(np.bincount(of_messages)):
             alike = numbers[of_messages == members]
             some = alike[np.unique(np.linspace(0, len(alike) - 1, _SEARCHED).astype(int))]
             if len(self._lacking(name, some)):
