@@ -7,15 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import ClassVar
 
-RESTORE = "`hudi-services restore --savepoint INSTANT`"
-"""The command that takes a table back to a savepoint, whose instant `hudi-services savepoint list` shows."""
-
 
 def rollback_fix(instant: str = "…") -> str:
     """Return the remedy for what a commit has broken; `instant` is its time."""
     return (
-        f"roll its commit back with `hudi-services rollback --instant {instant}`, or, where commits came after it, take the "
-        f"table to a savepoint before it with {RESTORE}"
+        f"roll its commit back with `hudi-services rollback --instant {instant}`, or, where commits came after it, restore "
+        "the table to a savepoint before it: `hudi-services savepoint list` has those that there are"
     )
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hoodie import errors
-from hoodie.errors import HoodieError, SchemaConflictError, as_line, of_line
+from hoodie.errors import HoodieError, SchemaConflictError, as_line, of_line, rollback_fix
 
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, HoodieError)]
 AGAIN = {
@@ -62,3 +62,8 @@ def test_a_kind_that_is_not_known_here_is_an_error_all_the_same():
     again = of_line(line)
     assert type(again) is HoodieError
     assert (again.what, again.fix) == ("x", "y")
+
+
+def test_the_remedy_of_a_commit_has_no_word_that_a_user_has_to_replace():
+    assert "INSTANT" not in rollback_fix("7")
+    assert "`hudi-services savepoint list`" in rollback_fix("7"), "it has the instants"

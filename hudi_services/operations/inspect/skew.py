@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from hoodie.model.files import FileSlice
 from hudi_services.operations.inspect.counts import RowCounts
 from hudi_services.operations.inspect.table_look import Look
 
+K = TypeVar("K")
 FEW_ROWS = 10
 """Rows of a partition that are few."""
 
@@ -25,15 +26,20 @@ def partition_skew(look: Look, counts: RowCounts | None) -> Mapping[str, Any] | 
         return None
     sizes = {path: sum(file_slice.size for file_slice in slices) for path, slices in by_partition.items()}
     rows = [_rows(counts, slices) for slices in by_partition.values()] if counts is not None else []
-    largest = max(sizes, key=lambda path: sizes[path])
+    largest, median_bytes = largest_and_median(sizes)
     return {
         "partitions": len(sizes),
         "bytes": sum(sizes.values()),
         "largest": largest,
         "largest_bytes": sizes[largest],
-        "median_bytes": int(median(sizes.values())),
+        "median_bytes": median_bytes,
         "few_rows": sum(1 for number in rows if number <= FEW_ROWS),
     }
+
+
+def largest_and_median(sizes: Mapping[K, int]) -> tuple[K, int]:
+    """The key of the largest size, and the median size, in whole bytes."""
+    return max(sizes, key=lambda key: sizes[key]), int(median(sizes.values()))
 
 
 def _rows(counts: RowCounts, slices: list[FileSlice]) -> int:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import Any
 
+from hudi_services.operations.inspect.skew import largest_and_median
 from hudi_services.operations.inspect.table_look import Look
 
 
@@ -15,19 +15,20 @@ def skew(look: Look, partitions: Sequence[Mapping[str, Any]]) -> Mapping[str, An
     files = [file_slice.base_file.size for file_slice in look.view.slices if file_slice.base_file is not None]
     result: dict[str, Any] = {}
     if sizes:
-        largest = max(sizes, key=lambda path: sizes[path])
-        result["partitions"] = {**_sizes(list(sizes.values())), "path": largest}
+        result["partitions"] = _sizes(sizes)
     if files:
-        result["files"] = {**_sizes(files), "path": ""}
+        result["files"] = {**_sizes(dict(enumerate(files))), "path": ""}
     return result
 
 
-def _sizes(sizes: Sequence[int]) -> dict[str, Any]:
-    total = sum(sizes)
+def _sizes(sizes: Mapping[Any, int]) -> dict[str, Any]:
+    largest, median = largest_and_median(sizes)
+    total = sum(sizes.values())
     return {
         "count": len(sizes),
-        "largest": max(sizes),
-        "median": int(median(sizes)),
-        "smallest": min(sizes),
-        "share": max(sizes) / total if total else 0.0,
+        "path": largest,
+        "largest": sizes[largest],
+        "median": median,
+        "smallest": min(sizes.values()),
+        "share": sizes[largest] / total if total else 0.0,
     }

@@ -5,11 +5,12 @@ from __future__ import annotations
 from hoodie.config.groups import SAVEPOINT_OPTIONS
 from hoodie.config.key import resolve
 from hoodie.config.options import RawOptions
-from hoodie.errors import RESTORE, PendingInstantError
+from hoodie.errors import HoodieError, PendingInstantError
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
 from hoodie.services.savepoint.plan import SavepointRequest, plan_savepoint
 from hoodie.timeline import Action, Instant, State
+from hoodie.timeline.codecs.restore import decode_restore_plan
 from hoodie.timeline.codecs.savepoint import encode_savepoint
 from hoodie.transaction import instants
 from hoodie.transaction.locks import Locking, table_lock
@@ -55,6 +56,18 @@ def _settled(access: TableAccess) -> TableState:
         raise PendingInstantError(
             f"A restore of table {state.storage.base_path} is not complete",
             found=str(restore),
-            fix=f"wait for it; or, if its process has died, run {RESTORE} to its savepoint again",
+            fix=f"wait for it; or, if its process has died, run {_again(state, restore)} again",
         )
     return state
+
+
+def _again(state: TableState, restore: Instant) -> str:
+    """The command that goes on with a restore, to the savepoint of its plan."""
+    path = state.layout.requested_path(restore.time, Action.RESTORE)
+    try:
+        savepoint = decode_restore_plan(state.storage.read(path), path).savepoint
+    except (HoodieError, FileNotFoundError):  # the restore meets it and says so
+        savepoint = None
+    if savepoint is None:
+        return "the restore to its savepoint, one of `hudi-services savepoint list`,"
+    return f"`hudi-services restore --savepoint {savepoint}`"

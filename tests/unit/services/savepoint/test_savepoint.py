@@ -125,7 +125,9 @@ def test_a_restore_under_way_stands_in_the_way(table):
         table.state(),
         instants.request(table.state(), "20270101000000000", Action.RESTORE, encode_restore_plan(RestorePlan("1", ()))),
     )
-    with pytest.raises(PendingInstantError, match="A restore of table"):
+    with pytest.raises(
+        PendingInstantError, match=r"A restore of table.*run `hudi-services restore --savepoint 1` again"
+    ):
         table.savepoint()
 
 

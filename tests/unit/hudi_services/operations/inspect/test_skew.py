@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.inspect.counts import row_counts
-from hudi_services.operations.inspect.skew import partition_skew
+from hudi_services.operations.inspect.skew import largest_and_median, partition_skew
 from hudi_services.operations.inspect.table_look import look_at
 from tests.support.tables import batch, create
 
@@ -46,3 +46,8 @@ def test_a_table_without_partitions_or_files_has_none(tmp_path):
     table = create(tmp_path / "t", **{"hoodie.table.partition.fields": ""})
     table.write(batch([("a", "p", 1, 1)]), "upsert")
     assert skew_of(table)[1] is None
+
+
+def test_the_first_of_two_largest_sizes_and_a_median_in_whole_bytes():
+    assert largest_and_median({"a": 1, "b": 4, "c": 4, "d": 2}) == ("b", 3)
+    assert largest_and_median({"a": 1, "b": 4}) == ("b", 2)
