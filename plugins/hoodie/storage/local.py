@@ -21,6 +21,7 @@ import pyarrow as pa
 from hoodie.errors import CorruptTableError, UnsafeDeleteError, UnsafePathError
 from hoodie.storage.base import File, FileInfo, Listing, inside, join
 from hoodie.storage.content import same_content
+from hoodie.storage.disk import full_disk, is_full
 
 _TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implementation pass it over
 
@@ -184,7 +185,7 @@ class LocalStorage:
                 return False
             if content != old:
                 return False
-            with _owned(target.parent, _TEMPORARY) as (temporary, sink):
+            with _owned(target.parent, _TEMPORARY, size=len(new)) as (temporary, sink):
                 sink.write(new)
                 sink.flush()
                 os.fsync(sink.fileno())
@@ -247,7 +248,7 @@ def _create(target: Path, data: bytes) -> None:
     if not data:  # whole at once: no other file beside a marker, or Hudi's rollback deletes nothing
         target.open("xb").close()
         return
-    with _owned(target.parent, _TEMPORARY) as (temporary, sink):
+    with _owned(target.parent, _TEMPORARY, size=len(data)) as (temporary, sink):
         sink.write(data)
         sink.flush()
         os.fsync(sink.fileno())
@@ -278,8 +279,9 @@ def _unfinished(name: str) -> str:
 
 
 @contextmanager
-def _owned(folder: Path, name: str, buffering: int = -1) -> Iterator[tuple[Path, BinaryIO]]:
-    """A new file to be written and linked under its own name, held by a lock of the kernel: it ends with the process."""
+def _owned(folder: Path, name: str, buffering: int = -1, size: int | None = None) -> Iterator[tuple[Path, BinaryIO]]:
+    """A new file to be written and linked under its own name, held by a lock of the kernel: it ends with the process. Raises
+    StorageError where it does not fit; `size` is that of the file, in bytes, if it is known."""
     while True:
         path = folder / f"{name}{uuid.uuid4()}"
         with open(path, "xb", buffering=buffering) as sink:
@@ -289,6 +291,15 @@ def _owned(folder: Path, name: str, buffering: int = -1) -> Iterator[tuple[Path,
                 continue
             try:
                 yield path, sink
+            except OSError as error:
+                if not is_full(error):
+                    raise
+                written = os.fstat(sink.fileno()).st_size
+                with suppress(OSError):
+                    os.ftruncate(sink.fileno(), 0)  # what is free then is free without this file
+                raw = getattr(sink, "raw", sink)
+                raw.close()  # `sink` would write its buffer again, and fail again
+                raise full_disk(folder, error, written, size) from error
             finally:
                 path.unlink(missing_ok=True)
             return
