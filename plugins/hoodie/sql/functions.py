@@ -8,6 +8,7 @@ from collections.abc import Callable
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from hoodie.sql.joined_text import NO_BYTES
 from hoodie.sql.untyped_values import is_untyped
 
 _CONTAINS, _POSITION, _SUBSTRING = "__hoodie_contains", "__hoodie_position", "__hoodie_substring"
@@ -298,7 +299,9 @@ def _continuous(node: exp.WithinGroup) -> None:
 
 def _joined_array(node: exp.ArrayToString) -> None:
     """Make an empty text of an array of nulls."""
-    filled = exp.Coalesce(this=node.copy(), expressions=[exp.Literal.string("")])
+    joined = node.copy()
+    joined.set("this", _call(NO_BYTES, node.this))
+    filled = exp.Coalesce(this=joined, expressions=[exp.Literal.string("")])
     node.replace(exp.Case().when(exp.Not(this=exp.Is(this=node.this.copy(), expression=exp.null())), filled))
 
 

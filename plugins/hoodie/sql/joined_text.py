@@ -12,14 +12,18 @@ from hoodie.sql.untyped_values import is_untyped
 
 _JOINED, _ALIKE = "__HOODIE_JOINED", "__HOODIE_ALIKE"
 _TIME = "TIMESTAMP WITH TIME ZONE"
+_BYTES = "error('an array of bytes as text: cast its elements to STRING')"
+NO_BYTES = "__HOODIE_NO_BYTES"
+"""A function that refuses an array of bytes, of which DuckDB would write `\\xC3`."""
 MACROS = (
     f"CREATE MACRO {_JOINED}(x TIMESTAMPTZ) AS {year_text('CAST(CAST(x AS TIMESTAMP) AS VARCHAR)')}, "
     f"(x TIMESTAMP) AS {year_text('CAST(x AS VARCHAR)')}, (x DATE) AS {year_text('CAST(x AS VARCHAR)')}, (x) AS x",
     # DuckDB knows no type of an aggregate or window where it chooses a macro.
     f"CREATE MACRO {_JOINED}_OF_ROWS(x) AS CASE WHEN typeof(x) = '{_TIME}' "
     "THEN error('a time of an aggregate as text: cast it to STRING') ELSE x END",
-    f"CREATE MACRO {_ALIKE}(x, types) AS CASE WHEN list_contains(types, 'BLOB') "
-    """AND len(list_filter(types, lambda t: t NOT IN ('BLOB', '"NULL"'))) > 0 """
+    f"CREATE MACRO {NO_BYTES}(x) AS CASE WHEN typeof(x) = 'BLOB[]' THEN {_BYTES} ELSE x END",
+    f"CREATE MACRO {_ALIKE}(x, types) AS CASE WHEN list_contains(types, 'BLOB[]') THEN {_BYTES} "
+    """WHEN list_contains(types, 'BLOB') AND len(list_filter(types, lambda t: t NOT IN ('BLOB', '"NULL"'))) > 0 """
     "THEN error('bytes are joined with other values: cast them to STRING') ELSE x END",
 )
 """Functions that the texts call."""

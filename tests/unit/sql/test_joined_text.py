@@ -81,3 +81,9 @@ def test_what_is_refused_is_named(db):
     for called in REFUSED:
         with pytest.raises(SqlError):
             pytest.fail(f"{called}: {db.sql(f'select {called} as r from t').rows()}")
+
+
+def test_an_array_of_bytes_is_no_text(db):
+    for joined in ("array_join(array(cast('é' as binary)), '-')", "concat_ws('-', array(cast('é' as binary)))"):
+        with pytest.raises(SqlError, match="cast its elements to STRING"):
+            db.sql(f"select {joined}")
