@@ -23,7 +23,8 @@ from hudi_services.sources.cdc.messages.json_members import check_type, check_va
 from hudi_services.sources.cdc.messages.json_values import FaultError, parsed, value_of
 
 _MEMBER = "m"
-_BLOCK = 32 * 1024 * 1024  # bytes that Arrow reads at once
+_BLOCK = 32 * 1024 * 1024  # bytes of a part
+_READ = 1024 * 1024  # bytes that Arrow parses at once, which the processor's cache holds
 _FEW = 256  # texts that are read in Python rather than halved again
 _LEVELS = 100
 _SHORT = 4_000  # bytes, which cannot hold enough levels to end the process
@@ -95,9 +96,10 @@ class JsonObjects:
         first, last = wrapped.offset, wrapped.offset + len(wrapped)
         ends = np.frombuffer(wrapped.buffers()[1], np.int32)[[first, last]]
         data = wrapped.buffers()[2].slice(int(ends[0]), int(ends[1] - ends[0]))
+        longest = pc.max(pc.binary_length(wrapped)).as_py()  # no more than two blocks may share an object
         table = pa_json.read_json(
             pa.BufferReader(data),
-            read_options=pa_json.ReadOptions(block_size=data.size + 1, use_threads=False),
+            read_options=pa_json.ReadOptions(block_size=max(_READ, longest), use_threads=False),
             parse_options=pa_json.ParseOptions(
                 explicit_schema=pa.schema([(_MEMBER, self._kind)]),
                 unexpected_field_behavior=self._unknown,

@@ -92,9 +92,10 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("few", [1, 256])
-def test_each_text_is_its_value_or_an_error(few, monkeypatch):
+@pytest.mark.parametrize(("few", "block"), [(1, 1), (1, 1 << 20), (256, 1 << 20)])
+def test_each_text_is_its_value_or_an_error(few, block, monkeypatch):
     monkeypatch.setattr(json_objects, "_FEW", few)
+    monkeypatch.setattr(json_objects, "_READ", block)
     texts = [*BAD, *(text for text, _ in [*GOOD, *SLOW])]
     found, errors = read(texts)
     for place, reason in enumerate(BAD.values()):
@@ -113,6 +114,17 @@ def test_arrow_reads_good_texts_by_itself(monkeypatch):
     monkeypatch.setattr(JsonObjects, "_rest", None)
     found, _ = read([text for text, _ in GOOD])
     assert len(found) == len(GOOD)
+
+
+@pytest.mark.parametrize("block", [1, 64, 100, 1000])
+def test_arrow_reads_objects_of_any_length_in_blocks(block, monkeypatch):
+    monkeypatch.setattr(JsonObjects, "_rest", None)
+    monkeypatch.setattr(json_objects, "_READ", block)
+    texts = [json.dumps({"i": number, "s": "x" * (number * 37 % 500), "unknown": number}) for number in range(300)]
+    texts[17], texts[200] = '{"i":17,"unknown":null}', '{"s":null,"i":200}'
+    found, _ = read(texts)
+    assert [found[number]["i"] for number in range(300)] == [*range(300)]
+    assert [len(found[number]["s"] or "") for number in (16, 17, 18, 200, 299)] == [92, 0, 166, 0, 63]
 
 
 def test_blocks_end_between_texts(monkeypatch):
