@@ -37,7 +37,8 @@ class Changes:
 class Outcome:
     """The content of messages as far as they are decoded. `errors` are the reasons of rejected ones, by their row numbers.
 
-    `unavailable` has row numbers by the names of columns, as `Decoded.unavailable` has.
+    `unavailable` has row numbers by the names of columns, as `Decoded.unavailable` has, and `described` those of messages with a
+    schema.
     """
 
     changes: list[Changes] = field(default_factory=list)
@@ -45,6 +46,7 @@ class Outcome:
     statements: list[Statement] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     unavailable: dict[str, list[np.ndarray]] = field(default_factory=lambda: defaultdict(list))
+    described: list[np.ndarray] = field(default_factory=list)
 
     def reject(self, numbers: np.ndarray, reason: str) -> None:
         """Reject messages for one reason."""
@@ -66,6 +68,7 @@ class Outcome:
             dict(+self.ignored),
             {name: np.concatenate(numbers) for name, numbers in self.unavailable.items()},
             {name: np.concatenate(numbers) for name, numbers in absent.items()},
+            np.concatenate([np.zeros(0, np.int64), *self.described]),
         )
 
     def _table(self, absent: dict[str, list[np.ndarray]]) -> pa.Table:

@@ -48,7 +48,8 @@ class Decoded:
     `before` and `after` (structs of the table's columns, null where the message has no such image), in the order of the messages.
     `ignored` counts messages without a change, such as heartbeats, by their kind. `unavailable` has the numbers of messages by
     the names of columns whose values after the change they do not have. These are null there, and are those of the row before.
-    `absent` has the numbers of messages by the names of columns of other messages that their schemas do not have.
+    `absent` has the numbers of messages by the names of columns of other messages that their schemas do not have. `described` are
+    the numbers of messages with a schema, which has all of their columns, also those that are null.
     """
 
     changes: pa.Table
@@ -57,6 +58,7 @@ class Decoded:
     ignored: Mapping[str, int] = field(default_factory=dict)
     unavailable: Mapping[str, np.ndarray] = field(default_factory=dict)
     absent: Mapping[str, np.ndarray] = field(default_factory=dict)
+    described: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 class MessageFormat(Protocol):

@@ -114,6 +114,7 @@ class _Decoding:
         except FaultError as error:
             self.outcome.reject(parsed_envelope.places, str(error))
             return
+        self.outcome.described.append(parsed_envelope.places)
         kind = envelope.raw(source=self.settings.table is not None)
         values, places = parsed_envelope.values, parsed_envelope.places
         objects, left = read_heads(kind, values, places, tails_of(values, parsed_envelope.begin, parsed_envelope.end))

@@ -55,6 +55,7 @@ class DebeziumAvro:
                 outcome.reject(bodies.places, str(error))
                 return
             for numbers, payloads in bodies.read(outcome.errors):
+                outcome.described.append(numbers)
                 assembly.add(numbers, payloads, envelope)
         elif shape is None:
             outcome.reject(bodies.places, NO_CHANGE)

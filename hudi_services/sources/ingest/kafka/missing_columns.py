@@ -14,9 +14,12 @@ import pyarrow.compute as pc
 
 from hoodie.display import counted
 from hoodie.model.changes import AFTER, OP
+from hoodie.schema.nested import one_chunk
 from hoodie.write.change_rows import UPSERTS
 from hudi_services.sources.cdc.messages.contract import Decoded
+from hudi_services.sources.cdc.messages.encodings import content_of
 
+_QUOTE, _COLON = b'":'
 _SEARCHED = 100  # messages of each number of members in which a name is searched first
 
 
@@ -38,7 +41,7 @@ def lacking(decoded: Decoded, messages: pa.Table, known: pa.Schema, *, names_nul
             lacks = numbers[np.isin(numbers, decoded.absent[name])]
         if search is not None and name in values and values[name].null_count:
             nulls = numbers[values[name].is_null().to_numpy(zero_copy_only=False)]
-            lacks = np.concatenate([lacks, search.without(name, nulls)])
+            lacks = np.concatenate([lacks, search.without(name, np.setdiff1d(nulls, decoded.described))])
         if len(lacks):
             result[name] = np.unique(lacks)
     return result
@@ -59,8 +62,10 @@ class _NameSearch:
 
     def without(self, name: str, numbers: np.ndarray) -> np.ndarray:
         """Return those of the messages with these numbers that do not have a name."""
+        if not len(numbers):
+            return numbers
         if self._members is None:
-            self._members = pc.count_substring(self._values, b'":').fill_null(0).to_numpy()
+            self._members = _names_of(one_chunk(self._values))
         of_messages = self._members[numbers]
         result = [np.zeros(0, numbers.dtype)]
         for members in np.flatnonzero(np.bincount(of_messages)):
@@ -77,3 +82,10 @@ class _NameSearch:
             has = pc.or_(has, pc.match_substring(texts, written.encode()))
         lacks: np.ndarray = numbers[~has.to_numpy()]
         return lacks
+
+
+def _names_of(values: pa.Array) -> np.ndarray:
+    """The number of names in each text of JSON, roughly."""
+    offsets, content = content_of(values)
+    names = np.flatnonzero((content[:-1] == _QUOTE) & (content[1:] == _COLON))
+    return np.diff(np.searchsorted(names, offsets))

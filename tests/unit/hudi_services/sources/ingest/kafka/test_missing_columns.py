@@ -46,6 +46,11 @@ def test_a_schema_says_which_columns_there_are():
     assert lacks([new, OLD, new]) == {"name": [1]}
 
 
+def test_names_of_messages_with_a_schema_are_not_searched(monkeypatch):
+    monkeypatch.setattr(missing_columns, "_names_of", None)
+    assert lacks([insert(1, None)[1], insert(2, "a")[1]]) == {}
+
+
 def test_a_schema_of_avro_does_too():
     fields = [{"name": "id", "type": "int"}, {"name": "name", "type": ["null", "string"]}]
     schemas = [{"type": "record", "name": "Order", "fields": fields[:count]} for count in (2, 1)]
