@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from hoodie.clock import Clock
-from hoodie.errors import LockHeldError
+from hoodie.errors import HoodieError, LockHeldError
 
+_log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+_SILENT_MS = 5_000  # a wait that is longer names the holder
 
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # the former also counts while the machine sleeps
 
@@ -55,14 +60,26 @@ class Patience:
     waited_ms: int = field(default=0, init=False)
 
     def until(self, attempt: Callable[[], T | None], refused: Callable[[float], LockHeldError]) -> T:
-        """The result of `attempt`, tried until it is not None. After the wait time raises what `refused` makes of the seconds."""
+        """The result of `attempt`, tried until it is not None. After the wait time raises what `refused` makes of the seconds.
+
+        Logs a wait of five seconds, with the holder.
+        """
+        is_logged = False
         while (result := attempt()) is None:
             if self.waited_ms >= self.wait_ms:
                 raise refused(self.waited_ms / 1000)
+            if self.waited_ms >= _SILENT_MS and not is_logged:
+                is_logged = True
+                self._log_wait(refused)
             pause = min(self.retry_ms, self.wait_ms - self.waited_ms)
             self.clock.sleep(pause / 1000)
             self.waited_ms += pause
         return result
+
+    def _log_wait(self, refused: Callable[[float], LockHeldError]) -> None:
+        with suppress(HoodieError, OSError):  # the wait goes on if the holder cannot be read
+            error = refused(self.waited_ms / 1000)
+            _log.warning("%s, and waits for up to %.0f s. Found: %s", error.what, self.wait_ms / 1000, error.found)
 
 
 def held_by_another(base_path: str, waited: float, detail: str, fix: str) -> LockHeldError:

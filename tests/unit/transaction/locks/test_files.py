@@ -9,15 +9,17 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Event
 from uuid import uuid4
 
 import pytest
 
-from hoodie.errors import LockHeldError, PendingInstantError
+from hoodie.errors import LockHeldError, PendingInstantError, StorageError
 from hoodie.storage import LocalStorage
 from hoodie.transaction.locks import service_lock, table_lock
-from hoodie.transaction.locks.files import LOCK
+from hoodie.transaction.locks.base import Patience
+from hoodie.transaction.locks.files import LOCK, FileLock
 from tests.support.clock import FakeClock
 from tests.support.locks import NO_WAIT, locking, lying
 from tests.support.tables import batch, content, create
@@ -44,6 +46,39 @@ def test_a_second_writer_waits_and_is_told_who_holds_the_lock(storage):
     with table_lock(storage, clock, "clean", NO_WAIT):
         pass
     assert storage.info(LOCK) is None
+
+
+@pytest.mark.parametrize(("wait_ms", "lines"), [(5_000, 0), (60_000, 1)])
+def test_a_wait_of_more_than_five_seconds_names_the_holder_once(storage, caplog, wait_ms, lines):
+    clock = FakeClock()
+    with (
+        table_lock(storage, clock, "upsert", NO_WAIT),
+        pytest.raises(LockHeldError),
+        table_lock(storage, clock, "clean", locking(wait_time_ms=wait_ms)),
+    ):
+        pytest.fail("two writers at once")
+    texts = [record.getMessage() for record in caplog.records]
+    assert len(texts) == lines
+    for text in texts:
+        assert text.startswith(f"Table {storage.base_path} is locked by another writer, waited ")
+        assert "s, and waits for up to 60 s. Found: lock .hoodie/lock, " in text
+        assert str(os.getpid()) in text
+
+
+def test_a_holder_that_cannot_be_read_does_not_end_the_wait(storage, caplog, monkeypatch):
+    def unreadable(lock, waited):
+        raise StorageError("no answer")
+
+    clock = FakeClock()
+    with table_lock(storage, clock, "upsert", NO_WAIT):
+        free_at = clock.time + timedelta(seconds=20)
+        monkeypatch.setattr(FileLock, "_held_error", unreadable)
+        attempt = FileLock._attempt
+        monkeypatch.setattr(
+            FileLock, "_attempt", lambda *parts: attempt(*parts) if clock.time < free_at else "the lock"
+        )
+        assert FileLock(storage, clock).acquire("clean", Patience(clock, 60_000, 1_000)) == "the lock"
+    assert caplog.records == []
 
 
 def test_the_lock_goes_also_when_the_block_fails(storage):
