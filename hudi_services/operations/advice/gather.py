@@ -18,6 +18,7 @@ from hoodie.doctor.key_checks import of_newest_inserts
 from hoodie.errors import HoodieError
 from hoodie.index.properties_match import properties_mismatch
 from hoodie.services.ttl.service import TTL
+from hudi_services.entry.source import FolderSource, TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.entry.table_contradictions import entry_contradictions
@@ -36,9 +37,11 @@ from hudi_services.operations.doctor.rounds import look as diagnose
 from hudi_services.operations.history.queries import ENDED, last_ended
 from hudi_services.operations.history.record import ASKS, AT_A_SHELL, FAILED, KILLED
 from hudi_services.operations.inspect.overview import overview
+from hudi_services.operations.inspect.quarantine import folder_of
 from hudi_services.operations.inspect.service_plans import planned
 from hudi_services.operations.inspect.table_look import Look, look_at
 from hudi_services.services.entries import ENTRIES, Entries
+from hudi_services.sources.ingest.refusal import last_refusal
 
 T = TypeVar("T")
 DOCTOR = "the doctor's checks"
@@ -109,7 +112,7 @@ def look_facts(look: Look, table_values: Mapping[str, Any], request: Request, en
         damages=(*facts.damages, *foreign),
         problems=tuple(problems),
         work={name: _timed(service_work, runs) for name, service_work in work.items()},
-        runs=tuple(_last_runs(runs)) if runs is not None else (),
+        runs=tuple(_last_runs(runs)) if runs is not None else _refused_load(entry),
         idle_load=idle_load(entry, facts, runs, entries) if entry is not None else None,
         looked=(*facts.looked, *(("the history of 30 days",) if runs is not None else ())),
         warnings=(*_warnings(entry, entries), *(() if foreign else contradictions)),
@@ -183,6 +186,14 @@ def _last_runs(runs: pa.Table) -> Iterable[LastRun]:
             )
 
 
+def _refused_load(entry: Table | None) -> tuple[LastRun, ...]:
+    """The last load, if it was refused: loads keep that also without a history."""
+    if entry is None or not isinstance(entry.source, FolderSource | TopicSource):
+        return ()
+    refusal = _readable(lambda: last_refusal(folder_of(entry, entry.base_path), entry.base_path))
+    return (LastRun("ingest", FAILED, refusal.at, refusal.error),) if refusal is not None else ()
+
+
 def damages_now(chosen: ChosenTable) -> tuple[Damage, ...]:
     """The findings of the doctor, who looks at the table now."""
     table_diagnosis = diagnose(patient(chosen.entry, chosen.base_path, {}, deep=False))
@@ -237,5 +248,6 @@ def unread_facts(request: Request, now: datetime, error: Exception, entries: Ent
         idle_patterns=_readable(lambda: patterns_without_files(entry)) or ()
         if entry is not None and error_facts.absent
         else (),
+        runs=_refused_load(entry) if error_facts.absent else (),
         starts={start.service: start for start in starts_of(entry, now, entries)} if entry is not None else {},
     )

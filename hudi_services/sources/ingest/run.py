@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from hoodie import WriteHooks, WriteResult
 from hoodie.display import counted
 from hoodie.engine import Engine
+from hoodie.errors import HoodieError
 from hudi_services.runtime.result import ServiceResult, with_services
 from hudi_services.sources.ingest.expectations.check import check_freshness, check_rows, expectations, judged
 from hudi_services.sources.ingest.expectations.key_check import KeyCheck
@@ -18,6 +20,7 @@ from hudi_services.sources.ingest.load_plan import PlannedRows, checked_splits, 
 from hudi_services.sources.ingest.missing_columns import needed_failure
 from hudi_services.sources.ingest.prepare import Prepared, prepare
 from hudi_services.sources.ingest.quarantine import QuarantineWriter
+from hudi_services.sources.ingest.refusal import forget_refusal, keep_refusal
 from hudi_services.sources.ingest.request import IngestRequest
 from hudi_services.sources.ingest.source import Batch, PartialBatch
 from hudi_services.sources.ingest.target import StoredTarget
@@ -31,17 +34,26 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     Services that the options ask for follow the commit, and a run without anything new: one that failed is made good by the next
     run.
 
-    Raises HoodieError; the table is then as before.
+    Raises HoodieError; the table is then as before. The error is kept for advice, unless the same load may succeed later.
     """
+    try:
+        return _run(request, engine)
+    except HoodieError as error:
+        if not error.retryable:
+            keep_refusal(request.places.quarantine, request.base_path, error, datetime.now(UTC))
+        raise
+
+
+def _run(request: IngestRequest, engine: Engine) -> ServiceResult:
     prepared = prepare(request, engine)
     expect, name = expectations(request.source), request.source.name
     fresh = judged(expect, name, check_freshness(request.source, prepared.batch))
     if not prepared.batch.items:
-        return _nothing(prepared, prepared.batch, fresh)
+        return _nothing(request, prepared, prepared.batch, fresh)
     planned = plan_load(request, prepared, engine)
     batch, prepared = planned.batch, replace(prepared, batch=planned.batch, operation=planned.operation)
     if planned.rows is None:
-        return _nothing(prepared, batch, fresh)
+        return _nothing(request, prepared, batch, fresh)
     failure = needed_failure(planned.rows.missing, batch, request, planned.operation, prepared.properties)
     if failure is not None:
         raise failure
@@ -75,11 +87,13 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
         load.failed()
         raise
     quarantine.finish(keep_rows=True)
+    forget_refusal(quarantine.folder, request.base_path)
     return _service_result(result, batch, load, rows)
 
 
-def _nothing(prepared: Prepared, batch: Batch, checks: Sequence[CheckResult]) -> ServiceResult:
+def _nothing(request: IngestRequest, prepared: Prepared, batch: Batch, checks: Sequence[CheckResult]) -> ServiceResult:
     table = prepared.table
+    forget_refusal(request.places.quarantine, request.base_path)
     ran = prepared.after.run(table.access) if table is not None else ()
     message = with_services("; ".join([f"nothing to do: {batch.reason}", *summary(checks)]), ran)
     return ServiceResult("ingest", message=message, files_skipped=batch.files_skipped, services=ran)

@@ -131,6 +131,37 @@ def test_rows_in_the_quarantine_of_a_feed(tmp_path, capsys):
     assert len(shown["rows"]) == 2
 
 
+def test_the_last_load_was_refused_and_the_registry_keeps_no_history(tmp_path, capsys):
+    (tmp_path / "land").mkdir()
+    bad = tmp_path / "land/1.csv"
+    source = {"path": f"{tmp_path}/land", "format": "csv", "schema": {"id": "string", "n": "bigint"}}
+    file = registered(tmp_path, {"name": "orders", "source": source, "keys": {"record_key": ["id"]}})
+
+    def refused(text):
+        bad.write_text(text)
+        assert main(["ingest", "--table=orders", f"--registry={file}"]) == 1
+        capsys.readouterr()
+        advice = advised(file, "orders")["run"]
+        assert (advice.severity, advice.text) == ("failed", "The last run of ingest failed")
+        assert (datetime.now(UTC) - advice.since) < timedelta(minutes=5)
+        main(["show", "table", "--table=orders", f"--registry={file}"])
+        assert "The last run of ingest failed" in capsys.readouterr().out
+        return advice.detail
+
+    assert "has the undeclared column 'other'" in refused("id,n,other\na,1,x\n"), "the first load"
+    bad.unlink()
+    assert main(["ingest", "--table=orders", f"--registry={file}"]) == 0
+    assert "run" not in advised(file, "orders"), "nothing is new any more"
+    (tmp_path / "land/2.csv").write_text("id,n\na,1\n")
+    assert main(["ingest", "--table=orders", f"--registry={file}"]) == 0
+    detail = refused("id,n\nb,secret\n")
+    assert detail.startswith(f"1 of 1 row")
+    assert "secret" not in detail
+    bad.write_text("id,n\nb,2\n")
+    assert main(["ingest", "--table=orders", f"--registry={file}"]) == 0
+    assert "run" not in advised(file, "orders")
+
+
 def test_a_path_with_other_files_does_not_wait_for_a_load(tmp_path, capsys):
     (tmp_path / "land").mkdir()
     (tmp_path / "orders/part=p").mkdir(parents=True)
