@@ -120,6 +120,6 @@ def test_a_missing_file_has_the_command_of_the_doctor(store, tmp_path):
     )
     snapshot = store.table("orders")
     [waiting] = seen("orders", snapshot, ()).waiting
-    assert (waiting.kind, waiting.command) == ("problem", rollback)
+    assert (waiting.kind, waiting.commands[0]) == ("problem", rollback)
     [advice, *_] = advice_page(entry, FleetState({}, {"orders": damaged}), snapshot, table.clock.now(), ()).advice
     assert (advice["severity"], advice["fix"]) == ("damage", rollback)

@@ -234,7 +234,9 @@ def test_a_repeated_field_is_named(feed, text, field):
         feed.run("json", max_bad_share=1.0)
 
 
-@pytest.mark.parametrize("text", ['[{"id": "a"}, {"id": "b"}]\n', '[\n{"id": "a"},\n{"id": "b"}\n]\n'])
+@pytest.mark.parametrize(
+    "text", ['[{"id": "a", "ts": 1}, {"id": "b", "ts": 1}]\n', '[\n{"id": "a", "ts": 1},\n{"id": "b", "ts": 1}\n]\n']
+)
 def test_an_array_names_its_layout(feed, text):
     feed.land("x.json", text)
     for undeclared in ("keep", "refuse"):
