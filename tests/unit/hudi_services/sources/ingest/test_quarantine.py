@@ -77,7 +77,7 @@ def test_each_run_has_a_folder_of_its_own_where_it_is_asked_for(mixed, tmp_path)
     for _ in range(2):
         with pytest.raises(SourceError):
             mixed.run("csv", quarantine_path=str(elsewhere))
-    folders = list(elsewhere.iterdir())
+    folders = [path for path in elsewhere.iterdir() if path.is_dir()]
     assert len(folders) == 2
     assert all(list(folder.glob("*.jsonl")) for folder in folders)
     assert not mixed.quarantine.exists()
