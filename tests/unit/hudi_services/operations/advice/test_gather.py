@@ -155,7 +155,7 @@ def test_the_last_load_was_refused_and_the_registry_keeps_no_history(tmp_path, c
     (tmp_path / "land/2.csv").write_text("id,n\na,1\n")
     assert main(["ingest", "--table=orders", f"--registry={file}"]) == 0
     detail = refused("id,n\nb,secret\n")
-    assert detail.startswith(f"1 of 1 row")
+    assert detail.startswith("1 of 1 row")
     assert "secret" not in detail
     bad.write_text("id,n\nb,2\n")
     assert main(["ingest", "--table=orders", f"--registry={file}"]) == 0
