@@ -6,17 +6,18 @@ it has left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hoodie.config.keys.memory import MergeMemory
 from hoodie.config.properties.table import TableProperties
 from hoodie.formats.bootstrap_file import open_base_file
-from hoodie.index.locations import NOWHERE
+from hoodie.index.locations import NOWHERE, RecordLocations
 from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
 from hoodie.model.files import FileSlice
@@ -104,3 +105,52 @@ class LiveKeys:
 
     def narrowed(self, columns: Sequence[str]) -> None:
         return None
+
+
+@dataclass(frozen=True)
+class LogDeletions:
+    """Leaves out places of a key that a log has deleted there, where it has another place in its partition.
+
+    An insert puts the key of a deleted row into another file group: a row written to both places would be there twice. `slices`
+    are those with logs, by the number of their file group.
+    """
+
+    stored: StoredRows
+    slices: Mapping[int, FileSlice]
+
+    def left_out(self, locations: RecordLocations, keys: pa.ChunkedArray) -> RecordLocations:
+        """The locations of rows with these `keys`. A key that is deleted everywhere keeps its place in the newest slice.
+
+        Reads only slices of keys with several places, which are rare.
+        """
+        _, row, counts = np.unique(locations.rows, return_inverse=True, return_counts=True)
+        unsure = counts[row] > 1
+        live = np.ones(len(row), dtype=bool)
+        for group in np.unique(locations.groups[unsure]).tolist():
+            if group in self.slices:
+                places = np.flatnonzero(unsure & (locations.groups == group))
+                live[places] = self._live(self.slices[group], keys.take(pa.array(locations.rows[places])))
+        if live.all():
+            return locations
+        lives = np.zeros(len(counts), dtype=bool)
+        lives[row[live]] = True
+        dead = np.flatnonzero(~lives[row])
+        instants = np.array([self.slices[group].base_instant for group in locations.groups[dead].tolist()], dtype=str)
+        newest = dead[np.lexsort((instants, row[dead]))]
+        kept = live.copy()
+        kept[newest[np.append(np.diff(row[newest]) != 0, True)] if len(newest) else newest] = True
+        return replace(
+            locations, rows=locations.rows[kept], groups=locations.groups[kept], positions=locations.positions[kept]
+        )
+
+    def _live(self, file_slice: FileSlice, keys: pa.ChunkedArray) -> np.ndarray:
+        """bool for each key: the slice holds it."""
+        held = [
+            rows[RECORD_KEY].filter(pc.is_in(rows[RECORD_KEY], value_set=keys.combine_chunks()))
+            for rows, _ in self.stored.batches(file_slice)
+        ]
+        if not held:
+            return np.zeros(len(keys), dtype=bool)
+        value_set = pa.chunked_array([chunk for part in held for chunk in part.chunks], keys.type)
+        result: np.ndarray = pc.is_in(keys, value_set=value_set.combine_chunks()).to_numpy()
+        return result

@@ -16,6 +16,7 @@ import pyarrow as pa
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.bootstrap_file import BootstrapFileReader, open_base_file
 from hoodie.formats.log import BlockType, read_rows
+from hoodie.index.live_keys import LogDeletions
 from hoodie.index.locations import NOWHERE, RecordLocations, tag
 from hoodie.index.work_split import shares
 from hoodie.keygen import StoredKeys
@@ -104,6 +105,7 @@ class SimpleIndex:
     keys: StoredKeys
     positions: bool  # rows of base files have their position, too
     sought: frozenset[int] | None = None  # places of the slices whose base files are read; None: all
+    deletions: LogDeletions | None = None  # None: no slice has logs
 
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[KeySplit]:
         """The keys of all slices; the group number is the slice's place in `slices`."""
@@ -121,4 +123,5 @@ class SimpleIndex:
         return [KeySplit(state.storage, state.timeline, self.keys, some, self.positions, check) for some in dealt]
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> RecordLocations:
-        return tag(incoming, stored, partition_of_group)
+        locations = tag(incoming, stored, partition_of_group)
+        return self.deletions.left_out(locations, incoming[RECORD_KEY]) if self.deletions is not None else locations

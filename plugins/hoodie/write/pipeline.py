@@ -22,7 +22,7 @@ from hoodie.index.duplicate_policy import UnknownOnly
 from hoodie.index.global_locations import Across
 from hoodie.index.global_simple import GlobalSimpleIndex
 from hoodie.index.key_filter import KeyFilter
-from hoodie.index.live_keys import StoredRows
+from hoodie.index.live_keys import LogDeletions, StoredRows
 from hoodie.index.new_keys import NewKeys
 from hoodie.index.none import NoIndex
 from hoodie.index.simple import SimpleIndex
@@ -181,14 +181,12 @@ class Pipeline:
 
     def _collisions(self) -> StoredCollisions | None:
         """None where no two rows can have one key text, or one path."""
-        plan, context = self.plan, self.context
+        context = self.context
         paths = context.paths if context.paths.may_collide and not context.global_keys else None
         if len(context.keys.fields) < 2 and (paths is None or not context.keys.fields):
             return None
-        memory = MergeMemory.of(plan.options)
         columns = top_level((*context.keys.fields, *(paths.fields if paths is not None else ())))
-        rows = StoredRows.of(self.state, plan.properties, plan.schema, columns, context.columns, memory)
-        return StoredCollisions(context.keys, paths, rows)
+        return StoredCollisions(context.keys, paths, self._stored_rows(columns))
 
     def _index(self, partitions: Sequence[str], slices: Sequence[FileSlice], sought: frozenset[int] | None) -> Index:
         """That of rows of these partitions. Raises what `bucket_index` raises."""
@@ -197,18 +195,27 @@ class Pipeline:
             return bucket_index(self.state, plan, partitions, slices, self.context.stored_keys)
         if not plan.looks_up:
             return NoIndex()
-        index = self._global_index(sought) if plan.global_keys else self._simple_index(sought)
-        return index if plan.operation.finds_keys else UnknownOnly(index, plan.known_keys == "FAIL", plan.global_keys)
+        if not plan.operation.finds_keys:  # a key that a log has deleted is not known
+            live = GlobalSimpleIndex(
+                self._stored_rows(()), Across(moves=False, ordering=(), partition_columns=()), sought
+            )
+            return UnknownOnly(live, plan.known_keys == "FAIL", plan.global_keys)
+        return self._global_index(sought) if plan.global_keys else self._simple_index(sought, slices)
 
-    def _simple_index(self, sought: frozenset[int] | None) -> Index:
-        return SimpleIndex(self.context.stored_keys, self.context.record_positions, sought)
+    def _simple_index(self, sought: frozenset[int] | None, slices: Sequence[FileSlice]) -> Index:
+        logged = {number: file_slice for number, file_slice in enumerate(slices) if file_slice.log_files}
+        deletions = LogDeletions(self._stored_rows(()), logged) if logged else None
+        return SimpleIndex(self.context.stored_keys, self.context.record_positions, sought, deletions)
 
     def _global_index(self, sought: frozenset[int] | None) -> Index:
         plan, context = self.plan, self.context
         across = Across(plan.moves_keys, context.rules.base_ordering, context.paths.fields)
+        return GlobalSimpleIndex(self._stored_rows(across.columns), across, sought)
+
+    def _stored_rows(self, columns: Sequence[str]) -> StoredRows:
+        plan = self.plan
         memory = MergeMemory.of(plan.options)
-        rows = StoredRows.of(self.state, plan.properties, plan.schema, across.columns, context.columns, memory)
-        return GlobalSimpleIndex(rows, across, sought)
+        return StoredRows.of(self.state, plan.properties, plan.schema, columns, self.context.columns, memory)
 
     def _advise(self, size: int, tasks: int) -> None:
         """Say what the options ask too much of before the tasks run out of memory, not after."""
