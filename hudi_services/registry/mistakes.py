@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from hoodie.display import counted, some
@@ -64,21 +64,25 @@ def not_utf_8(data: bytes, start: int, file: str) -> tuple[int, str]:
     return line, f"is not UTF-8: {byte}; save it as UTF-8, or convert it: {convert}"
 
 
-def lines_of(mistakes: Iterable[Mistake]) -> list[str]:
-    """A line for each mistake. One that several tables have from a section for all of them is one line that names them."""
-    alike: dict[tuple[str, int, str, str], list[Mistake]] = {}
+def merged(mistakes: Iterable[Mistake]) -> list[tuple[Mistake, tuple[str, ...]]]:
+    """Each mistake once, with the tables that it keeps out. One of a section for all tables comes once for each of them: then the
+    key is that of the section, and `table` is None."""
+    alike: dict[Mistake, list[Mistake]] = {}
     for mistake in mistakes:
         key = mistake.key.removeprefix(f"{mistake.table}.") if mistake.table is not None else mistake.key
-        alike.setdefault((mistake.file, mistake.line, key, mistake.message), []).append(mistake)
-    return [_line(key, same) for (_, _, key, _), same in alike.items()]
+        alike.setdefault(replace(mistake, key=key, table=None), []).append(mistake)
+    return [
+        (shared if len(same) > 1 else same[0], tuple(mistake.table for mistake in same if mistake.table is not None))
+        for shared, same in alike.items()
+    ]
 
 
-def _line(key: str, same: Sequence[Mistake]) -> str:
-    first = same[0]
-    if len(same) == 1:
-        return str(first)
-    tables = some([str(mistake.table) for mistake in same], 3)
-    return f"{replace(first, key=key)} (of {len(same):,} tables: {tables})"
+def lines_of(mistakes: Iterable[Mistake]) -> list[str]:
+    """A line for each mistake, with the tables if it is that of several."""
+    return [
+        f"{mistake} (of {len(tables):,} tables: {some(tables, 3)})" if len(tables) > 1 else str(mistake)
+        for mistake, tables in merged(mistakes)
+    ]
 
 
 def as_error(file: str, mistakes: Iterable[Mistake]) -> RegistryError:

@@ -19,7 +19,7 @@ from hudi_services.operations.watch.rounds import Watcher
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.topics import TopicWatch
 from hudi_services.registry.load import Reading, read_registry
-from hudi_services.registry.mistakes import Mistake
+from hudi_services.registry.mistakes import Mistake, lines_of
 
 _log = logging.getLogger(__name__)
 _pause = asyncio.sleep
@@ -64,8 +64,8 @@ class Rounds:
             try:
                 reading = await asyncio.to_thread(read_registry, self.registry)
                 every = reading.registry.watch.every
-                for mistake in reading.mistakes if reading.mistakes != mistakes else ():
-                    _log.error("Left out by the watcher: %s", mistake)
+                for line in lines_of(reading.mistakes) if reading.mistakes != mistakes else ():
+                    _log.error("Left out by the watcher: %s", line)
                 mistakes = reading.mistakes
                 await asyncio.to_thread(self._work, self._round, reading)
             except Exception:  # noqa: BLE001 - triggers would wait for ever if this ended

@@ -27,6 +27,7 @@ from hudi_services.operations.advice.rules.servers import server
 from hudi_services.operations.history.queries import runs
 from hudi_services.registry.database_tables import status_of
 from hudi_services.registry.load import Reading
+from hudi_services.registry.mistakes import merged
 
 WINDOW = timedelta(days=30)
 """Runs of the history that count: for estimates, and as the last run of a service."""
@@ -52,7 +53,7 @@ def rounds(reading: Reading, at_once: int, clock: Clock, registry: str | None) -
     requests = [Request(ChosenTable(table.base_path, table), registry, histories.runs_of(table)) for table in tables]
     with ThreadPoolExecutor(at_once, thread_name_prefix="advice") as threads:
         advised = list(threads.map(lambda request: of_table(request, clock), requests))
-    wrong = [mistake(registry_mistake, reading.registry.file) for registry_mistake in reading.mistakes]
+    wrong = [mistake(shared, names, reading.registry.file) for shared, names in merged(reading.mistakes)]
     return _merged([*advised, *_by_name(wrong), *of_servers(reading, clock.now(), registry)])
 
 

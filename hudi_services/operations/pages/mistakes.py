@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hudi_services.entry.table import Table
-from hudi_services.registry.mistakes import Mistake
+from hudi_services.registry.mistakes import Mistake, merged
 from hudi_services.services.entries import ENTRIES, Entries
 
 
@@ -28,19 +28,10 @@ class Doubt:
 
 
 def wrong(mistakes: Iterable[Mistake]) -> tuple[Wrong, ...]:
-    """The mistakes, those of the whole file and of most tables first. One of a section for all tables comes once for each of
-    them, so it is put together again."""
-    groups: dict[tuple[str, str, str], list[Mistake]] = {}
-    for mistake in mistakes:
-        inside = mistake.key.removeprefix(f"{mistake.table}.") if mistake.table is not None else mistake.key
-        groups.setdefault((f"{mistake.file}:{mistake.line}", inside, mistake.message), []).append(mistake)
+    """The mistakes, those of the whole file and of most tables first."""
     result = [
-        Wrong(
-            where,
-            f"{inside if len(same) > 1 else same[0].key}: {message}",
-            tuple(mistake.table for mistake in same if mistake.table is not None),
-        )
-        for (where, inside, message), same in groups.items()
+        Wrong(f"{mistake.file}:{mistake.line}", f"{mistake.key}: {mistake.message}", tables)
+        for mistake, tables in merged(mistakes)
     ]
     return tuple(sorted(result, key=lambda mistake: (bool(mistake.tables), -len(mistake.tables))))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from hoodie.display import some
 from hudi_services.operations.advice.facts import TableFacts
 from hudi_services.operations.advice.model import Advice, Severity
 from hudi_services.registry.mistakes import Mistake
@@ -26,14 +27,17 @@ def warnings(facts: TableFacts) -> Iterator[Advice]:
         )
 
 
-def mistake(wrong: Mistake, registry: str) -> Advice:
-    """A mistake that keeps a table, or a part of the registry, out."""
+def mistake(wrong: Mistake, tables: Sequence[str], registry: str) -> Advice:
+    """A mistake that keeps tables, or a part of the registry, out."""
+    number = f" (of {len(tables):,} tables: {some(tables, 3)})" if len(tables) > 1 else ""
     return Advice(
         wrong.table or registry,
         Severity.FAILED,
         "mistake",
         str(wrong),
-        f"The registry has a mistake: {wrong.file}:{wrong.line}: {wrong.key}: {wrong.message.rstrip('.')}",
+        f"The registry has a mistake: {wrong.file}:{wrong.line}: {wrong.key}: {wrong.message.rstrip('.')}{number}",
         fix=f"hudi-services registry check {shlex.quote(registry)}",
-        waits="No service runs on the table until the registry is right." if wrong.table is not None else "",
+        waits=f"No service runs on the {'tables' if number else 'table'} until the registry is right."
+        if tables
+        else "",
     )

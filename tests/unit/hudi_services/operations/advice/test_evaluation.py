@@ -105,7 +105,7 @@ def test_every_fix_is_a_command_that_can_be_pasted():
         TableStatus("orders", "shop.orders", "/lake", name) for name in ("parked", "failed", "refused", "skipped")
     ]
     advice += server(replace(state, tables=tuple(parked)), "0 * * * *", NOW)
-    advice.append(mistake(Mistake("tables yaml", 7, "key", "is wrong", "orders"), "a folder/tables.yaml"))
+    advice.append(mistake(Mistake("tables yaml", 7, "key", "is wrong", "orders"), ["orders"], "a folder/tables.yaml"))
     advice += [replace(found, fix=target.command("clean")) for found in advice[:1] for target in TARGETS]
     assert {found.kind for found in advice} >= {
         "unreadable",
