@@ -130,6 +130,10 @@ def _key_mismatch(keys: RecordKeys, rows: pa.Table, path: str) -> str | None:
         return f"no column {lacking[0]!r} in {path}, which is a key column"
     forms = {keys.with_names, keys.with_names and len(keys.fields) > 1}
     try:
+        rows = rows.filter(pc.invert(keys.unstable(rows)))  # Hudi has stored those, and they show nothing
+        if not rows.num_rows:
+            return None
+        stored = rows[RECORD_KEY].cast(pa.string())
         made = [RecordKeys(keys.fields, with_names=names).of(rows) for names in forms]
     except RecordKeyError as error:
         return f"{error.what} in {path}"

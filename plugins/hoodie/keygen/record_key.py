@@ -54,11 +54,12 @@ class RecordKeys:
 
     def unusable(self, table: pa.Table) -> pa.ChunkedArray:
         """Boolean, never null: true where no key can be made, as every part of it is null or empty or some part has no text."""
-        parts = [readable_text(values_of(table, field), field) for field in self.fields]
-        result = _all_blank([texts for texts, _ in parts])
-        for _, bad in parts:
-            result = pc.or_(result, bad)
-        return result
+        texts = [readable_text(values_of(table, field), field)[0] for field in self.fields]
+        return pc.or_(_all_blank(texts), self.unstable(table))
+
+    def unstable(self, table: pa.Table) -> pa.ChunkedArray:
+        """Boolean, never null: true where some part of the key has no text that is sure (see `readable_text`)."""
+        return reduce(pc.or_, (readable_text(values_of(table, field), field)[1] for field in self.fields))
 
     def colliding(self, table: pa.Table, within: Sequence[pa.ChunkedArray] = ()) -> pa.ChunkedArray:
         """Boolean, never null: true where another row of `table` has other values and the same key, and the same values of the

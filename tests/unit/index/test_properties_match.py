@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from hoodie import HoodieTable
@@ -9,7 +10,8 @@ from hoodie.clock import SystemClock
 from hoodie.config.properties.store import PROPERTIES
 from hoodie.doctor.diagnosis import diagnose
 from hoodie.errors import CorruptTableError
-from hoodie.index.properties_match import are_suspect, properties_mismatch
+from hoodie.index.properties_match import are_suspect, properties_mismatch, refuse_foreign_keys
+from hoodie.keygen import RecordKeys
 from hoodie.view import TableView
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -106,3 +108,13 @@ def test_the_doctor_finds_them_by_another_name_and_with_deep_by_rows_alone(tmp_p
     for table, deep, count in cases:
         findings = diagnose(table.storage, SystemClock(), {}, data_files=deep).findings
         assert [finding.check for finding in findings].count("foreign-properties") == count
+
+
+def test_numbers_that_releases_of_java_write_differently_show_nothing():
+    keys = RecordKeys(("id",), with_names=False)
+    rows = pa.table({"_hoodie_record_key": ["1.0E17", "1.5"], "id": [1e17, 1.5]})
+    refuse_foreign_keys(keys, rows, "t", "f")
+    refuse_foreign_keys(keys, rows.slice(0, 1), "t", "f")
+    other = pa.table({"_hoodie_record_key": ["1.0E17", "z"], "id": [1e17, 1.5]})
+    with pytest.raises(CorruptTableError, match=r"'z' in f, where they make '1\.5'"):
+        refuse_foreign_keys(keys, other, "t", "f")
