@@ -87,6 +87,7 @@ def table(page: Page, home: DemoHome) -> None:
     frame = page.frame_locator("iframe")
     frame.get_by_role("link", name="flights_live").click(timeout=_PATIENCE)
     expect(frame.get_by_role("region", name="Trends")).to_be_visible(timeout=_PATIENCE)
+    expect(frame.get_by_text("in the quarantine").first).to_be_visible(timeout=_PATIENCE)
     hide_folder(page)
     shoot(page, "table")
 
@@ -131,8 +132,11 @@ def server(page: Page, address: str) -> None:
 
 def hide_folder(page: Page) -> None:
     """Replace this machine's folder of the project, which is of no use to readers."""
-    told = page.frame_locator("iframe").locator("p.quiet").first
-    told.evaluate("(node, folder) => node.innerHTML = node.innerHTML.replaceAll(folder, '/srv/hudi')", str(PROJECT))
+    texts = """(node, folder) => {
+        const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) walker.currentNode.data = walker.currentNode.data.replaceAll(folder, '/srv/hudi');
+    }"""
+    page.frame_locator("iframe").locator("body").evaluate(texts, str(PROJECT))
 
 
 def shoot(seen: Page | Locator, name: str) -> None:
