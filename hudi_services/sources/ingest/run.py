@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from hoodie import WriteHooks, WriteResult
 from hoodie.display import counted
 from hoodie.engine import Engine
-from hoodie.errors import HoodieError
+from hoodie.errors import DataError, KnownKeyError, RecordKeyError, SchemaConflictError, SourceError
 from hudi_services.runtime.result import ServiceResult, with_services
 from hudi_services.sources.ingest.expectations.check import check_freshness, check_rows, expectations, judged
 from hudi_services.sources.ingest.expectations.key_check import KeyCheck
@@ -26,6 +26,8 @@ from hudi_services.sources.ingest.source import Batch, PartialBatch
 from hudi_services.sources.ingest.target import StoredTarget
 
 _log = logging.getLogger(__name__)
+_OF_DATA = (SourceError, SchemaConflictError, RecordKeyError, DataError, KnownKeyError)
+"""Errors of what the source has. Others, such as those of options, are refused before anything is made."""
 
 
 def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
@@ -34,11 +36,12 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     Services that the options ask for follow the commit, and a run without anything new: one that failed is made good by the next
     run.
 
-    Raises HoodieError; the table is then as before. The error is kept for advice, unless the same load may succeed later.
+    Raises HoodieError; the table is then as before. An error of the data is kept for advice, unless the same load may succeed
+    later.
     """
     try:
         return _run(request, engine)
-    except HoodieError as error:
+    except _OF_DATA as error:
         if not error.retryable:
             keep_refusal(request.places.quarantine, request.base_path, error, datetime.now(UTC))
         raise
