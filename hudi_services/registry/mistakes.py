@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hoodie.display import counted, some
@@ -77,12 +77,14 @@ def merged(mistakes: Iterable[Mistake]) -> list[tuple[Mistake, tuple[str, ...]]]
     ]
 
 
+def sharers(tables: Sequence[str]) -> str:
+    """The tables that share a mistake, to put behind it; empty for that of one table, or of the whole file."""
+    return f" (of {len(tables):,} tables: {some(tables, 3)})" if len(tables) > 1 else ""
+
+
 def lines_of(mistakes: Iterable[Mistake]) -> list[str]:
     """A line for each mistake, with the tables if it is that of several."""
-    return [
-        f"{mistake} (of {len(tables):,} tables: {some(tables, 3)})" if len(tables) > 1 else str(mistake)
-        for mistake, tables in merged(mistakes)
-    ]
+    return [f"{mistake}{sharers(tables)}" for mistake, tables in merged(mistakes)]
 
 
 def as_error(file: str, mistakes: Iterable[Mistake]) -> RegistryError:

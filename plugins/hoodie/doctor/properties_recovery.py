@@ -118,7 +118,7 @@ def _replace(storage: Storage, clock: Clock, properties: TableProperties, replac
             found=PROPERTIES,
             fix="run the command again",
         )
-    storage.delete(REPLACED)  # of an earlier recovery
+    storage.delete(REPLACED)  # the file that an earlier recovery has kept
     create_own(storage, REPLACED, storage.read(PROPERTIES))
     verify_held()
     update_properties(storage, properties)

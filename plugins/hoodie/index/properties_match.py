@@ -20,7 +20,7 @@ from hoodie.schema.history import NAMED_ALIKE, StoredColumns
 from hoodie.view import TableState, TableView
 from hoodie.view.table_schema import table_schema
 
-_ROWS = 100  # of a file that are compared
+_ROWS = 100  # rows of a file that are compared
 _FILES = 3  # newest files, until one has rows
 _GENERATED = r"^\d{14,17}_\d+_\d+$"
 """A key of a table without key columns: instant, split and row."""

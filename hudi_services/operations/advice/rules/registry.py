@@ -5,10 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from hoodie.display import some
 from hudi_services.operations.advice.facts import TableFacts
 from hudi_services.operations.advice.model import Advice, Severity
-from hudi_services.registry.mistakes import Mistake
+from hudi_services.registry.mistakes import Mistake, sharers
 
 WARNING = "The registry has a warning: "
 """How the advice on such a setting begins."""
@@ -29,15 +28,14 @@ def warnings(facts: TableFacts) -> Iterator[Advice]:
 
 def mistake(wrong: Mistake, tables: Sequence[str], registry: str) -> Advice:
     """A mistake that keeps tables, or a part of the registry, out."""
-    number = f" (of {len(tables):,} tables: {some(tables, 3)})" if len(tables) > 1 else ""
     return Advice(
         wrong.table or registry,
         Severity.FAILED,
         "mistake",
         str(wrong),
-        f"The registry has a mistake: {wrong.file}:{wrong.line}: {wrong.key}: {wrong.message.rstrip('.')}{number}",
+        f"The registry has a mistake: {wrong.file}:{wrong.line}: {wrong.key}: {wrong.message.rstrip('.')}{sharers(tables)}",
         fix=f"hudi-services registry check {shlex.quote(registry)}",
-        waits=f"No service runs on the {'tables' if number else 'table'} until the registry is right."
+        waits=f"No service runs on the {'tables' if len(tables) > 1 else 'table'} until the registry is right."
         if tables
         else "",
     )
