@@ -19,8 +19,8 @@ _log = logging.getLogger(__name__)
 _READERS = 16  # bodies are waited for, not worked on
 _REMEMBERED = 400_000  # file names with their sizes, some 200 bytes each
 
-_Key = tuple[str, str, int, int]
-"""Base path, path, size in bytes and modification time in ms of a body."""
+_Key = tuple[str, str, str, int, int]
+"""Base path, instant, path, size in bytes and modification time in ms of a body. A file of the archive has many bodies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _load(state: TableState, instant: Instant, partitions: Collection[str] | Non
 
 
 def _read(state: TableState, instant: Instant, partitions: Collection[str] | None) -> KnownFiles:
-    if state.has_read(instant):
+    if instant.is_archived or state.has_read(instant):
         return KnownFiles(written_by(state.commit_metadata(instant), instant.time), complete=True)
     try:
         body = state.body(instant)
@@ -125,4 +125,4 @@ def _read(state: TableState, instant: Instant, partitions: Collection[str] | Non
 
 
 def _key(state: TableState, instant: Instant) -> _Key:
-    return state.storage.base_path, state.layout.path(instant), *instant.stamp
+    return state.storage.base_path, instant.time, state.layout.path(instant), *instant.stamp

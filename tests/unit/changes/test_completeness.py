@@ -14,6 +14,7 @@ from hoodie.changes import ChangeQuery, open_changes
 from hoodie.engine import LocalEngine
 from hoodie.errors import ChangeRangeError, CorruptFileError, MissingFileError
 from hoodie.timeline import Action
+from hoodie.view.committed_files import memory
 from tests.support.archive import archive_before
 from tests.support.changes import operations, write
 from tests.support.clock import FakeClock
@@ -113,7 +114,8 @@ def test_a_lost_file_is_named(table):
 @pytest.mark.parametrize("version", ["6", "9"])
 @pytest.mark.parametrize("kept", [0, 0.5, None], ids=["empty", "half", "gone"])
 @pytest.mark.parametrize("first", [True, False], ids=["of the range", "before the range"])
-def test_a_log_that_was_cut_short_or_lost(tmp_path, version, kept, first):
+@pytest.mark.parametrize("archived", [False, True], ids=["active", "archived"])
+def test_a_log_that_was_cut_short_or_lost(tmp_path, version, kept, first, archived):
     """Without its rows there would be fewer changes, or inserts in place of updates."""
     options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version}
     table = create(tmp_path / "t", FakeClock(), **options)
@@ -122,6 +124,9 @@ def test_a_log_that_was_cut_short_or_lost(tmp_path, version, kept, first):
     start = times[0] if first else times[1]
     log = sorted((tmp_path / "t" / "part=p").glob(".*.log.*"))[0]
     whole = log.read_bytes()
+    if archived:
+        archive_before(table, table.timeline.commits[-1].time)
+        memory.clear()  # as in another process
     right = operations(table.read_changes(start))
     log.unlink()
     if kept is not None:

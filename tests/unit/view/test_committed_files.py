@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hoodie.view.committed_files import KnownFiles, Memory
 
-ONE, TWO = ("t", "1.commit", 10, 1), ("t", "2.commit", 10, 1)
+ONE, TWO = ("t", "1", "1.commit", 10, 1), ("t", "2", "2.commit", 10, 1)
 
 
 def test_what_was_asked_for_is_known_and_no_more():
@@ -13,7 +13,7 @@ def test_what_was_asked_for_is_known_and_no_more():
     assert memory.find(ONE, ["p", "q"]) == {"p": {"f": 1}, "q": {}}
     assert memory.find(ONE, ["r"]) is None
     assert memory.find(ONE, None) is None
-    assert memory.find((*ONE[:3], 2), ["p"]) is None  # another file of this name
+    assert memory.find((*ONE[:4], 2), ["p"]) is None  # another file of this name
     memory.add(ONE, KnownFiles({"r": {}}, complete=False))
     assert memory.find(ONE, ["p", "r"]) is not None
     memory.add(ONE, KnownFiles({"p": {"f": 1}}, complete=True))
@@ -28,6 +28,6 @@ def test_what_was_used_longest_ago_is_forgotten():
     memory.add(ONE, KnownFiles(files, complete=True))
     memory.add(TWO, KnownFiles(files, complete=True))
     assert memory.find(ONE, None) == files
-    memory.add(("t", "3.commit", 10, 1), KnownFiles(files, complete=True))
+    memory.add(("t", "3", "3.commit", 10, 1), KnownFiles(files, complete=True))
     assert memory.find(TWO, None) is None
     assert memory.find(ONE, None) == files
