@@ -32,6 +32,7 @@ _OF_REASONS = {
     "is not among the columns": "declare the field in `schema` of the source, or say `undeclared: keep` or `undeclared: drop`",
     "Casting from timestamp[ns": "write the times with microseconds in the files, or declare the column as bigint in `schema` "
     "of the source, which counts nanoseconds",
+    "would be the number": "declare the column by `cast` of the source: as a number, or as a string of a new table",
 }
 """The remedies by a part of the reason."""
 _OF_SHARE = "repair the source, or allow more with `quarantine: {max_share: …}` of the source in the registry, or --max-bad-share"

@@ -14,6 +14,7 @@ from hoodie.formats.int96 import local_columns, open_parquet, utc_schema
 from hoodie.storage import Storage, closing_input
 from hudi_services.entry.feed.model import Feed
 from hudi_services.sources.ingest.files import text
+from hudi_services.sources.ingest.files.code_check import CodeCheck
 from hudi_services.sources.ingest.files.csv_rows import Parsed, csv_rows, read_start, row_blocks
 from hudi_services.sources.ingest.files.declaration import header_names
 from hudi_services.sources.ingest.files.dialect import dialect
@@ -55,6 +56,7 @@ class FileSplit:
     schema: pa.Schema
     feed: Feed = field(default_factory=Feed)
     later: pa.Schema = field(default_factory=lambda: pa.schema([]))
+    codes: CodeCheck = field(default_factory=CodeCheck)
 
     @property
     def size(self) -> int:
@@ -112,7 +114,7 @@ class FileSplit:
 
     @property
     def _fitting(self) -> Fitting:
-        return Fitting(self.schema, self.feed, self.file_format, frozenset(self.later.names))
+        return Fitting(self.schema, self.feed, self.file_format, frozenset(self.later.names), self.codes)
 
     @property
     def _drops(self) -> bool:
@@ -165,6 +167,7 @@ def file_splits(
     tasks: int,
     feed: Feed | None = None,
     later: pa.Schema | None = None,
+    codes: CodeCheck | None = None,
 ) -> list[FileSplit]:
     """Pack `files`, in order, into splits of about equal size: at least one a task when the bytes allow it."""
     pieces = [piece for file in files for piece in _pieces(storage, file_format, file)]
@@ -178,7 +181,9 @@ def file_splits(
         groups[-1].append(piece)
         filled += piece.size
     return [
-        FileSplit(storage, file_format, tuple(group), schema, feed or Feed(), later or pa.schema([]))
+        FileSplit(
+            storage, file_format, tuple(group), schema, feed or Feed(), later or pa.schema([]), codes or CodeCheck()
+        )
         for group in groups
     ]
 

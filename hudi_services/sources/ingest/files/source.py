@@ -20,8 +20,9 @@ from hoodie.services.stages import FilesLeftOut, Item, Items
 from hoodie.storage import open_storage
 from hoodie.write.plan import WritePlan
 from hudi_services.entry.feed.model import Feed
-from hudi_services.sources.ingest.columns import no_columns, text_columns
+from hudi_services.sources.ingest.columns import no_columns, roles, text_columns
 from hudi_services.sources.ingest.files.checkpoint import KEY, Broken, Checkpoint
+from hudi_services.sources.ingest.files.code_check import CodeCheck
 from hudi_services.sources.ingest.files.declaration import declared_schema, defaults
 from hudi_services.sources.ingest.files.listing import FORMATS, SourceFile, list_source
 from hudi_services.sources.ingest.files.names import Names
@@ -32,6 +33,7 @@ from hudi_services.sources.ingest.files.readers import FileSplit, file_splits
 from hudi_services.sources.ingest.files.schema import COUNTS, FileSchemas, with_later
 from hudi_services.sources.ingest.files.schema_union import EXPONENTS, Weighed, unite, unite_by_rows
 from hudi_services.sources.ingest.locations import Places
+from hudi_services.sources.ingest.shape.shape import Shape
 from hudi_services.sources.positions import Position, Since
 
 _log = logging.getLogger(__name__)
@@ -137,13 +139,15 @@ class FilesSource:
 @dataclass(frozen=True)
 class FileBatch:
     """The files of a plan, and what was loaded `before`. An opened batch knows the `columns` of each file, and the files by
-    the `units` of columns that make whole numbers of times."""
+    the `units` of columns that make whole numbers of times. `known` are the columns, by their names in the files, that the table
+    has."""
 
     source: FilesSource
     before: Checkpoint
     plan: FilesPlan
     columns: dict[str, frozenset[str]] = field(default_factory=dict)
     units: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
     operation: None = None
     is_history: bool = True
     deletions: None = None
@@ -231,7 +235,9 @@ class FileBatch:
         for file, seen in looks.items():
             for column in (column for weighed in seen.schemas for column in weighed.schema if column.metadata):
                 units.setdefault(column.name, {}).setdefault(column.metadata[COUNTS].decode(), []).append(file.path)
-        return replace(self, plan=self.plan.without(broken), columns=columns, units=units), united
+        of_table = frozenset(known.names if known is not None else ())
+        opened = replace(self, plan=self.plan.without(broken), columns=columns, units=units, known=of_table)
+        return opened, united
 
     @property
     def notes(self) -> Iterator[str]:
@@ -280,14 +286,22 @@ class FileBatch:
             )
         return united
 
-    def splits(self, schema: pa.Schema, tasks: int, _plan: WritePlan) -> list[FileSplit]:
+    def splits(self, schema: pa.Schema, tasks: int, plan: WritePlan) -> list[FileSplit]:
         """The files in order, large Parquet files cut into their row groups."""
-        source = self.source
+        source, codes = self.source, CodeCheck()
         if source.file_format == "csv":
-            schema = text_columns(schema)
-        return file_splits(
-            open_storage(source.folder), source.file_format, self.plan.files, schema, tasks, source.feed, source.later
-        )
+            schema, codes = text_columns(schema), self._codes(plan)
+        storage, files, later = open_storage(source.folder), self.plan.files, source.later
+        return file_splits(storage, source.file_format, files, schema, tasks, source.feed, later, codes)
+
+    def _codes(self, plan: WritePlan) -> CodeCheck:
+        used = [
+            (name.partition(".")[0], pa.null())
+            for role in roles(plan.operation, plan.properties)
+            for name in role.names
+        ]
+        strict = Shape.of(self.source.feed).names(pa.schema(used))
+        return CodeCheck.of(self.source.feed, self.known, frozenset(self.source.later.names), frozenset(strict))
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:

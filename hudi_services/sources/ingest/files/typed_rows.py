@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -15,6 +15,7 @@ from hoodie.cache import cached_property
 from hudi_services.entry.feed.model import Feed
 from hudi_services.runtime.json_values import json_row_values, json_value
 from hudi_services.sources.ingest.exact_cast import ExactFit
+from hudi_services.sources.ingest.files.code_check import CodeCheck
 from hudi_services.sources.ingest.files.csv_rows import with_nulls, without_null_texts
 from hudi_services.sources.ingest.files.declaration import as_moments, defaults, in_utc, is_moment
 from hudi_services.sources.ingest.files.numbers import is_number, marks, readable
@@ -33,12 +34,15 @@ class Fitting:
     feed: Feed
     file_format: str
     later: frozenset[str] = frozenset()
+    codes: CodeCheck = field(default_factory=CodeCheck)
 
     def fitted(self, rows: pa.Table, where: Where, reject: RejectText) -> tuple[pa.Table, Where]:
         """The rows that fit, in `schema`, and their places. `where` returns the places of all rows."""
-        readable = self._in_utc(self._readable(rows))
+        texts = self._without_nulls(rows) if self.file_format == "csv" else rows
+        readable = self._in_utc(self._readable(texts))
         fields = [column for column in self.schema if column.name not in self.later]
         cast, bad, reasons = typed(readable, pa.schema(fields), self._exact)
+        codes = self.codes.misfits(texts, cast, self.feed.rename) if self.codes.columns else {}
         cast = self._with_defaults(cast)
         unchanged = {
             name: readable[name] if name in readable.column_names else pa.nulls(rows.num_rows) for name in self.later
@@ -46,6 +50,7 @@ class Fitting:
         cast = pa.table({name: unchanged[name] if name in unchanged else cast[name] for name in self.schema.names})
         places_of_bad = np.flatnonzero(bad).tolist()
         why = {place: self._explained(why, rows, place) for place, why in zip(places_of_bad, reasons, strict=True)}
+        why = {**codes, **why}
         for name in self._required:
             for place in np.flatnonzero(pc.is_null(cast[name]).to_numpy()).tolist():
                 why.setdefault(place, f"column {name} has no value, and is declared with nullable: false")
@@ -58,23 +63,32 @@ class Fitting:
         good[wrong] = False
         return cast.filter(pa.array(good)), partial(_among, where, np.flatnonzero(good))
 
-    def _readable(self, rows: pa.Table) -> pa.Table:
-        for field in self.schema:
-            place = rows.schema.get_field_index(field.name)
+    def _without_nulls(self, rows: pa.Table) -> pa.Table:
+        """Rows of CSV with null for the texts that stand for it."""
+        for column in self.schema:
+            place = rows.schema.get_field_index(column.name)
             if place < 0 or not pa.types.is_string(rows.schema.field(place).type):
                 continue
-            words = self.feed.csv.null_texts_of(field.name) if self.file_format == "csv" else ()
-            texts = with_nulls(rows.column(place), words) if words else rows.column(place)
-            if _is_text(field.type):
-                rows = rows.set_column(place, field.name, texts) if words else rows
+            texts, words = rows.column(place), self.feed.csv.null_texts_of(column.name)
+            if words:
+                texts = with_nulls(texts, words)
+            if not _is_text(column.type) and self.feed.csv.null_texts is None:
+                texts = without_null_texts(texts)
+            if texts is not rows.column(place):
+                rows = rows.set_column(place, column.name, texts)
+        return rows
+
+    def _readable(self, rows: pa.Table) -> pa.Table:
+        for column in self.schema:
+            place = rows.schema.get_field_index(column.name)
+            if place < 0 or not pa.types.is_string(rows.schema.field(place).type) or _is_text(column.type):
                 continue
+            texts = rows.column(place)
             if self.file_format == "csv":
-                if self.feed.csv.null_texts is None:
-                    texts = without_null_texts(texts)
-                texts = readable(texts, field.type, self.feed.csv)
-            if field.name in self.feed.columns and self._is_typed(field.name) and is_moment(field.type):
+                texts = readable(texts, column.type, self.feed.csv)
+            if column.name in self.feed.columns and self._is_typed(column.name) and is_moment(column.type):
                 texts = in_utc(texts)
-            rows = rows.set_column(place, field.name, texts)
+            rows = rows.set_column(place, column.name, texts)
         return rows
 
     def _in_utc(self, rows: pa.Table) -> pa.Table:

@@ -1,0 +1,78 @@
+"""Texts of CSV files that are codes, such as 007, in columns that are numbers in the table and not declared in the registry.
+
+A first load keeps a column with such texts as text. A later one would make numbers of them, and of different codes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_services.entry.feed.arrow import type_text
+from hudi_services.entry.feed.model import Feed
+from hudi_services.runtime.json_values import json_value
+from hudi_services.sources.ingest.files.numbers import is_number
+
+_BLANKS = r"[\s\v\p{Z}\x1c-\x1f]*"  # which are left out around numbers
+_PADDED = rf"^{_BLANKS}[+-]?0[0-9]+{_BLANKS}$"
+_CODE = rf"^{_BLANKS}(?:\+|-?0[0-9])"
+_CODE_OR_EXPONENT = rf"{_CODE}|^{_BLANKS}[0-9]+[eE][0-9]+{_BLANKS}$"
+
+
+@dataclass(frozen=True)
+class CodeCheck:
+    """Checks the columns, by their names in the files, whose type is that of the table alone.
+
+    Whole numbers that begin with a further 0 are codes in all of them. A sign + and exponents such as 1E5 are so in the columns
+    of keys, partitions and order alone (`strict`): elsewhere they are other ways to write the same number.
+    """
+
+    columns: frozenset[str] = frozenset()
+    strict: frozenset[str] = field(default_factory=frozenset)
+
+    @classmethod
+    def of(cls, feed: Feed, known: frozenset[str], later: frozenset[str], strict: frozenset[str]) -> CodeCheck:
+        """Columns that the feed declares, or casts `later`, have the type that the user wants."""
+        return cls(known - later - feed.columns.keys(), strict)
+
+    def misfits(self, texts: pa.Table, cast: pa.Table, renamed: Mapping[str, str]) -> dict[int, str]:
+        """The places of rows with such a text, and why, among `texts` and the same rows `cast` to the types of the table."""
+        misfits: dict[int, str] = {}
+        for column in cast.schema:
+            place = texts.schema.get_field_index(column.name)
+            if place < 0 or column.name not in self.columns or not is_number(column.type):
+                continue
+            are_codes = pc.match_substring_regex(texts.column(place), self._form(column))
+            if not pc.any(are_codes).as_py():
+                continue
+            name = renamed.get(column.name, column.name)
+            for row in np.flatnonzero(pc.fill_null(are_codes, False).to_numpy()).tolist():
+                number = cast[column.name][row]
+                if number.is_valid:
+                    code = texts.column(place)[row].as_py()
+                    misfits.setdefault(row, _reason(name, code, number, is_fixed=column.name in self.strict))
+        return misfits
+
+    def _form(self, column: pa.Field) -> str:
+        if column.name not in self.strict:
+            return _PADDED
+        return _CODE if pa.types.is_integer(column.type) else _CODE_OR_EXPONENT
+
+
+def _reason(name: str, text: str, number: pa.Scalar, *, is_fixed: bool) -> str:
+    """The remedy, too. No ALTER changes a column of keys, partitions or order (`is_fixed`)."""
+    key = f"cast: {{{name}: {_quoted(type_text(number.type))}}}"
+    change = f"say ALTER TABLE … ALTER COLUMN {name} TYPE string"
+    if is_fixed:
+        change = f"load into a new table, with `cast: {{{name}: string}}`"
+    number_text = f"{text!r} would be the number {json_value(number)}"
+    return f"column {name}: {number_text}: say `{key}` in the source if it is one; if it is a code, {change}"
+
+
+def _quoted(kind: str) -> str:
+    """A type as a value inside braces of YAML."""
+    return f'"{kind}"' if "," in kind else kind
