@@ -91,10 +91,13 @@ def _settled(facts: Facts, gather_again: Callable[[], Facts]) -> list[Finding]:
 
 
 def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Iterator[Finding]:
-    """Findings of a check. An error that prevents the check is a finding, and the other checks go on."""
+    """Findings of a check. An error that prevents the check is a finding, and the other checks go on. That of a torn instant has
+    a finding of its own."""
     try:
         yield from list(check(facts))
     except HoodieError as error:
+        if str(error) in {str(file.error) for file in facts.unreadable}:
+            return
         name = f"{check.__module__.rpartition('.')[2]}.{check.__name__}"
         yield catalogue.UNCHECKED.finding(
             f"the check {name} could not be made", error.fix or "see what else was found", found=str(error)

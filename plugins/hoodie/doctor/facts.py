@@ -17,14 +17,13 @@ from hoodie.model.time import Time
 from hoodie.services.blockers import Blocker
 from hoodie.services.decision import Decision
 from hoodie.storage import ListingCache
-from hoodie.timeline import Instant
+from hoodie.timeline import Action, Instant
 from hoodie.transaction.heartbeat import Heartbeats
 from hoodie.transaction.locks import FoundLock
 from hoodie.view import TableState
 from hoodie.view.files import PartitionFiles, sizes_by_path
 from hoodie.view.metadata_table import MetadataListing
 from hoodie.view.missing_files import ExpectedFile, absent_files, resized_files
-from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 
 
@@ -81,8 +80,10 @@ class Facts:
 
     @cached_property
     def slices(self) -> Sequence[FileSlice]:
-        """The current ones of `groups`."""
-        return latest_slices(self.groups, replaced_groups(self.state))
+        """The current ones of `groups`. Groups that only a torn instant replaced are among them."""
+        instants = self.state.timeline.completed(Action.REPLACE_COMMIT)
+        bodies = (self.commits[instant.time] for instant in instants if instant.time in self.commits)
+        return latest_slices(self.groups, {group for body in bodies for group in body.replaced_groups})
 
     @cached_property
     def mixed_key(self) -> str | None:

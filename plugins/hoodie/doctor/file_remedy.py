@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from hoodie.doctor.facts import Facts
 from hoodie.model.commit import NO_PREVIOUS_COMMIT
+from hoodie.model.time import Time
 from hoodie.view.missing_files import ExpectedFile
 
 _LOAD = "then `hudi-services ingest`, which loads the source files again; repeat what other programs wrote since"
@@ -57,12 +58,17 @@ def _way_back(facts: Facts, lost: Sequence[ExpectedFile]) -> list[str]:
     before = [commit.time for commit in commits if commit.time < first]
     if not before:
         return []
-    return [
+    return [way_to_before(before[-1])]
+
+
+def way_to_before(commit: Time) -> str:
+    """The commands that take the table back to this commit, and load what came after it."""
+    return (
         "take the table back to before its commit: "
-        f"`hudi-services savepoint create --instant {before[-1]}`, `hudi-services restore --savepoint {before[-1]}`, {_LOAD}. "
-        f"Once the table is right, `hudi-services savepoint delete --instant {before[-1]}`, as the savepoint keeps its files "
+        f"`hudi-services savepoint create --instant {commit}`, `hudi-services restore --savepoint {commit}`, {_LOAD}. "
+        f"Once the table is right, `hudi-services savepoint delete --instant {commit}`, as the savepoint keeps its files "
         "from cleans"
-    ]
+    )
 
 
 def _is_whole_before(facts: Facts, file: ExpectedFile) -> bool:

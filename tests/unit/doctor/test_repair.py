@@ -52,7 +52,7 @@ def test_every_check_that_is_mended_says_what_is_done():
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_empty_instant_comes_first_and_its_line_can_be_pasted(tmp_path, version):
     table = filled(tmp_path, version)
-    commit = table.timeline.commits[1]
+    first, commit, _ = table.timeline.commits
     path = tmp_path / table.state().layout.path(commit)
     path.write_bytes(b"")
     (finding,) = table.diagnose().findings
@@ -62,7 +62,7 @@ def test_an_empty_instant_comes_first_and_its_line_can_be_pasted(tmp_path, versi
     assert "before the empty instant" in decision.reason
     _, line, _, fix, _, load, _ = finding.remedy.split("`")
     subprocess.run(line, shell=True, check=True)
-    assert (fix, load) == ("hudi-services doctor --fix", "hudi-services ingest")
+    assert (fix, load) == ("hudi-services doctor --fix", f"hudi-services ingest --reload-since {first.time}")
     assert not path.exists()
     assert (tmp_path / ".hoodie/.quarantine" / path.name).exists()
     assert "rolled back" in table.mend(table.diagnose())[0]

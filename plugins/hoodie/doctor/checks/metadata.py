@@ -14,7 +14,7 @@ from hoodie.doctor.schema_recovery import recovered_history
 from hoodie.errors import unschedule_fix
 from hoodie.index.properties_match import FOREIGN_FIX, are_suspect, properties_mismatch
 from hoodie.schema.internal import InternalSchema
-from hoodie.timeline import Action, Instant
+from hoodie.timeline import Action, Instant, State
 from hoodie.view.future import Future
 from hoodie.view.schema_history import FOLDER, lacks, stray_history
 
@@ -176,6 +176,13 @@ def _planned(unreadable: Unreadable, *, bears_logs: bool) -> Finding:
         remedy = (
             f"restore the file from a copy, or remove the plan: {unschedule_fix(instant.time)}; the next run plans "
             "another compaction"
+        )
+    elif instant.action is Action.CLUSTERING or (
+        instant.action is Action.REPLACE_COMMIT and instant.state is State.REQUESTED
+    ):
+        remedy = (
+            "restore the file from a copy, or remove the plan: "
+            f"`hudi-services cluster --give-up {instant.time}`; the next run plans another clustering"
         )
     else:
         remedy = "restore the file from a copy, or finish it with Hudi, which planned it"

@@ -9,7 +9,7 @@ from hoodie.config.groups import CLUSTER_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
 from hoodie.config.options import RawOptions
 from hoodie.display import counted
-from hoodie.errors import PendingInstantError
+from hoodie.errors import CorruptTableError, PendingInstantError
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.time import Time
 from hoodie.services.clustering.buckets import refuse_resizing
@@ -17,7 +17,7 @@ from hoodie.services.decision import Decision
 from hoodie.services.rewrite.removal import remove_plan
 from hoodie.services.service import checked_instant
 from hoodie.services.stages import PlanRemoval
-from hoodie.timeline import Instant
+from hoodie.timeline import Action, Instant, State
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.view import TableState, clustering_plan
 from hoodie.view.access import TableAccess
@@ -33,8 +33,8 @@ class GiveUpClustering:
     options: OptionGroup = CLUSTER_OPTIONS
 
     def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[ClusteringPlan]:
-        """The plan. Raises PendingInstantError when no clustering of this instant waits, UnsupportedTableError for one that
-        resizes buckets."""
+        """The plan; one without groups for a torn one. Raises PendingInstantError when no clustering of this instant waits,
+        UnsupportedTableError for one that resizes buckets."""
         resolve(options, self.options.keys)
         return _decide(state, checked_instant(self.instant))[1]
 
@@ -55,19 +55,24 @@ class GiveUpClustering:
 
 
 def _decide(state: TableState, time: Time) -> tuple[Instant, Decision[ClusteringPlan]]:
-    instant, plan = _pending_plan(state, time)
-    refuse_resizing(state, plan, time)
-    groups = counted(len(plan.groups), "file group")
-    removal = PlanRemoval(time, str(instant.action))
-    return instant, Decision(plan, f"clustering {time} of {groups} waits", stages=(removal,))
-
-
-def _pending_plan(state: TableState, time: Time) -> tuple[Instant, ClusteringPlan]:
     instant = pending_plan(state, time, state.layout.clustering)
+    try:
+        plan = _plan(state, instant)
+        size = f"of {counted(len(plan.groups), 'file group')} "
+    except CorruptTableError:
+        if instant.state is State.INFLIGHT and instant.action is Action.REPLACE_COMMIT:
+            raise  # in version 6 it may be the overwrite of a writer that is at work
+        plan, size = ClusteringPlan(()), "with a torn plan "
+    refuse_resizing(state, plan, time)
+    removal = PlanRemoval(time, str(instant.action))
+    return instant, Decision(plan, f"clustering {time} {size}waits", stages=(removal,))
+
+
+def _plan(state: TableState, instant: Instant) -> ClusteringPlan:
     plan = clustering_plan(state, instant)
     if plan is None:
         raise PendingInstantError(
-            f"The pending {instant.action} {time} of table {state.storage.base_path} is not a clustering",
+            f"The pending {instant.action} {instant.time} of table {state.storage.base_path} is not a clustering",
             fix="name one that `hudi-services show timeline` shows",
         )
-    return instant, plan
+    return plan
