@@ -117,15 +117,10 @@ class Load:
     def before_commit(self) -> Mapping[str, str]:
         """The extra metadata of the commit: position and quarantine. Raises SourceError when too many rows are bad."""
         self.counts = self.quarantine.totals()
-        read, bad, share = self.counts.read, self.counts.bad, self.request.max_bad_share
-        if bad > share * read:
+        error = too_many_bad(self.counts, self.request, f"; all rows and reasons are in {self.quarantine.path}")
+        if error is not None:
             self._refused = True
-            raise SourceError(
-                f"{bad} of {read} rows from {self.request.source.name} cannot be loaded",
-                found=f"more than the allowed share of {share:.2%}, such as {self.counts.example}; all rows and reasons are in "
-                f"{self.quarantine.path}",
-                fix=f"{self._remedy(bad, read)}; nothing was loaded",
-            )
+            raise error
         if self.untyped:
             raise SourceError(
                 f"Ordering column {self.untyped[0]!r} has no value in any row of {self.request.source.name}",
@@ -134,19 +129,30 @@ class Load:
             )
         self._commits = True
         position = {self.request.source.position_key: self.prepared.batch.position}
-        return position | encoded(self.checks) | ({EXTRA: self.quarantine.path} if bad else {})
-
-    def _remedy(self, bad: int, read: int) -> str:
-        remedy = _OF_COLUMNS if bad > max(_FEW, _MOST * read) else _OF_SHARE
-        for part, other in _OF_REASONS.items():
-            if part in self.counts.example:
-                return f"{other}; or {remedy}"
-        keys = " or ".join(_MARKS.findall(self.counts.example))
-        return (
-            f"write {keys} below `source` in the registry, if numbers are written so; or {remedy}" if keys else remedy
-        )
+        return position | encoded(self.checks) | ({EXTRA: self.quarantine.path} if self.counts.bad else {})
 
     def failed(self) -> None:
         """Keep the bad rows if it is because of them; after the commit was tried, leave it to the next run to find out."""
         if not self._commits:
             self.quarantine.finish(keep_rows=self._refused, refused=self._refused)
+
+
+def too_many_bad(counts: Counts, request: IngestRequest, where: str = "") -> SourceError | None:
+    """The error of a load with more bad rows than its request allows. `where` says where they are."""
+    read, bad, share = counts.read, counts.bad, request.max_bad_share
+    if bad <= share * read:
+        return None
+    return SourceError(
+        f"{bad} of {read} rows from {request.source.name} cannot be loaded",
+        found=f"more than the allowed share of {share:.2%}, such as {counts.example}{where}",
+        fix=f"{_remedy(counts)}; nothing was loaded",
+    )
+
+
+def _remedy(counts: Counts) -> str:
+    remedy = _OF_COLUMNS if counts.bad > max(_FEW, _MOST * counts.read) else _OF_SHARE
+    for part, other in _OF_REASONS.items():
+        if part in counts.example:
+            return f"{other}; or {remedy}"
+    keys = " or ".join(_MARKS.findall(counts.example))
+    return f"write {keys} below `source` in the registry, if numbers are written so; or {remedy}" if keys else remedy

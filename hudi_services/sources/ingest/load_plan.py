@@ -28,6 +28,7 @@ from hudi_services.sources.ingest.missing_columns import MissingColumns, check_m
 from hudi_services.sources.ingest.prepare import Prepared
 from hudi_services.sources.ingest.quarantine import NoQuarantine
 from hudi_services.sources.ingest.request import IngestRequest
+from hudi_services.sources.ingest.row_sample import bad_rows, of_each_file, sampled
 from hudi_services.sources.ingest.rows import CheckedSplit
 from hudi_services.sources.ingest.shape.shape import Shaping
 from hudi_services.sources.ingest.source import Batch
@@ -113,11 +114,12 @@ class LoadOutlook:
 
 
 def load_outlook(request: IngestRequest, prepared: Prepared, engine: Engine) -> LoadOutlook:
-    """Look at the columns of files, and at the keys of a table that is not there yet. A table that is there has their types.
+    """Look at the columns of files, at their values, and at the keys of a table that is not there yet.
 
     Raises MissingColumnError for a key, partition or ordering column that no row has, RecordKeyError for a key or partition
     column of a type that no load takes, and for a key that would lose rows. Files that cannot be read are warnings: the load
-    says what is wrong with them. If the load is larger than a look may read, the headers of its first files are looked at.
+    says what is wrong with them. If the load is larger than a look may read, the headers of its first files are looked at, and
+    the first values of some.
     """
     batch = prepared.batch
     if not batch.items or not isinstance(batch, FileBatch):
@@ -133,17 +135,22 @@ def load_outlook(request: IngestRequest, prepared: Prepared, engine: Engine) -> 
         raise
     except (HoodieError, OSError) as error:
         return LoadOutlook(batch, (f"the load would fail: {error}", *unseen))
-    rows, readable = planned.rows, batch if is_large else planned.batch
+    rows, opened, readable = planned.rows, planned.batch, batch if is_large else planned.batch
+    assert isinstance(opened, FileBatch), "as the one that was not opened"
     if rows is None:
         return LoadOutlook(readable, unseen)
     failure = needed_failure(rows.missing, planned.batch, request, planned.operation, prepared.properties)
     fails = (f"the load would fail: {failure}",) if failure is not None else ()
     warnings = (*rows.missing.warnings, *rows.notes, *fails, *unseen)
-    if is_large or prepared.target.columns is not None:
-        return LoadOutlook(readable, warnings)
-    rows.checks.check_types(rows.stored.schema)
-    splits = checked_splits(planned.batch, rows, request.source.name, engine)
+    if prepared.target.columns is None and not is_large:
+        rows.checks.check_types(rows.stored.schema)
     try:
+        tried = opened.only(sampled(opened.plan.files)) if is_large else opened
+        splits = checked_splits(tried, rows, request.source.name, engine)
+        bad = bad_rows(request, of_each_file(splits) if is_large else splits, engine, first=is_large)
+        warnings = (*warnings, *([bad] if bad is not None else []))
+        if is_large or prepared.target.columns is not None:
+            return LoadOutlook(readable, warnings)
         failed = KeyCheck(request.source, splits, rows.plan, engine, first=True).look()
     except (SourceError, OSError) as error:
         return LoadOutlook(readable, (*warnings, f"the load would fail: {error}"))

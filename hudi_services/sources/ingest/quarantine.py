@@ -11,7 +11,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -86,15 +86,12 @@ class QuarantineWriter:
         """The rows of all tasks of the run, as counted so far."""
         storage = open_storage(self.folder)
         good = filtered = bad = 0
-        examples: dict[str, tuple[int, str]] = {}
+        examples: list[Mapping[str, tuple[int, str]]] = []
         for file in storage.list(f"{self._prefix}{self.run}").files:
             counts = json.loads(storage.read(file.path))
             good, filtered, bad = good + counts["good"], filtered + counts["filtered"], bad + counts["bad"]
-            for kind, (number, example) in counts["examples"].items():
-                before, first = examples.get(kind, (0, example))
-                examples[kind] = (before + number, first)
-        _, example = max(examples.values(), key=lambda counted: counted[0], default=(0, ""))
-        return Counts(good + filtered + bad, filtered, bad, example)
+            examples.append(counts["examples"])
+        return Counts(good + filtered + bad, filtered, bad, most_frequent(examples))
 
     def finish(self, *, keep_rows: bool, refused: bool = False) -> None:
         """End the run. Files that cannot be removed must not hide the result of the load: they are left to the next run."""
@@ -157,6 +154,15 @@ class QuarantinedRows:
             number, example = self.examples.get(kind) or (0, _line(f"{origin}: {reason}"))
             self.examples[kind] = (number + 1, example)
         self.lines.append(json.dumps({"file": origin, "reason": reason, **row}, default=str))
+
+
+def most_frequent(examples: Iterable[Mapping[str, tuple[int, str]]]) -> str:
+    """The first bad row of the most frequent kind of reason, from the examples of tasks; empty without any."""
+    united: dict[str, tuple[int, str]] = {}
+    for kind, (number, example) in (item for of_task in examples for item in of_task.items()):
+        before, first = united.get(kind, (0, example))
+        united[kind] = (before + number, first)
+    return max(united.values(), key=lambda counted: counted[0], default=(0, ""))[1]
 
 
 def kind_of(reason: str) -> str:

@@ -191,7 +191,11 @@ class FileBatch:
 
     def first(self, count: int) -> FileBatch:
         """The batch with its first files alone."""
-        return replace(self, plan=replace(self.plan, files=self.plan.files[:count]))
+        return self.only(self.plan.files[:count])
+
+    def only(self, files: Sequence[SourceFile]) -> FileBatch:
+        """The batch with some of its files alone."""
+        return replace(self, plan=replace(self.plan, files=tuple(files)))
 
     def opened(
         self, known: pa.Schema | None, engine: Engine, *, headers_only: bool = False
