@@ -19,7 +19,7 @@ import duckdb
 from hoodie.display import counted
 from hudi_services.sources.database_pool import DatabasePool
 from hudi_services.sources.infer.json_days import paths_of_days
-from hudi_services.sources.infer.names import usable_name
+from hudi_services.sources.infer.names import twins, usable_name
 
 _POOL = DatabasePool({"threads": "1"})  # it reads files
 _COMMA_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
@@ -55,6 +55,8 @@ def csv_dialect(heads: Sequence[Path], known: str | None = None) -> Dialect:
         dialect.options["quote"] = quote
     if sniffed["Escape"] not in ("(empty)", quote, '"'):
         dialect.options["escape"] = sniffed["Escape"]
+    if titles := _title_lines(_below(texts[0], sniffed["SkipRows"]), delimiter, quote):
+        sniffed = {**sniffed, "SkipRows": sniffed["SkipRows"] + titles, "HasHeader": True}
     if sniffed["SkipRows"]:
         dialect.options["skip_rows"] = sniffed["SkipRows"]
         dialect.unsure["skip_rows"] = "lines before the header"
@@ -68,7 +70,7 @@ def csv_dialect(heads: Sequence[Path], known: str | None = None) -> Dialect:
     elif all(first == firsts[0] for first in firsts) and _lacks_names(firsts[0]):
         dialect.options["header"] = _distinct_names(firsts[0])
         dialect.options["skip_rows"] = sniffed["SkipRows"] + 1
-        dialect.unsure["header"] = "in place of the first line, where a name is missing or there twice"
+        dialect.unsure["header"] = f"in place of the first line, where {_faults(firsts[0])}"
         dialect.unsure.pop("skip_rows", None)
     else:
         dialect.names = [name for first in firsts for name in first]
@@ -89,6 +91,34 @@ def csv_dialect(heads: Sequence[Path], known: str | None = None) -> Dialect:
 def _below(text: str, skipped: int) -> str:
     """The text without its first lines, empty ones too."""
     return "".join(text.splitlines(keepends=True)[skipped:])
+
+
+def _title_lines(text: str, delimiter: str, quote: str) -> int:
+    """The number of lines above the header that have its delimiters, and a title in one column or none. A header has two names at
+    least, so that lines of two columns are no such titles."""
+    lines = width = 0
+    reader = _reader(text, delimiter, quote)
+    with suppress(csv.Error):
+        for row in reader:
+            if len(row) > 2 and sum(map(bool, map(str.strip, row))) < 2 and width in (0, len(row)):
+                lines, width = reader.line_num, len(row)
+            elif row:
+                return lines if len(row) == width and not _is_row(row) else 0
+    return 0
+
+
+def _is_row(names: Sequence[str]) -> bool:
+    """True if a line is no header of at least two names: some are missing, numbers or times."""
+    return any(map(_FORMED.fullmatch, names))
+
+
+def _faults(header: Sequence[str]) -> str:
+    """The columns without a name, and the names that are there twice, in words."""
+    nameless = [str(number) for number, name in enumerate(header, 1) if not name]
+    faults = [
+        f"{'columns' if nameless[1:] else 'column'} {', '.join(nameless)} {'have' if nameless[1:] else 'has'} no name"
+    ]
+    return " and ".join([*(faults if nameless else ()), *twins([name for name in header if name])])
 
 
 def _lacks_names(header: Sequence[str]) -> bool:
@@ -221,8 +251,12 @@ def _by_its_header(text: str, known: str | None) -> dict[str, Any]:
 
 
 def _rows(text: str, delimiter: str, quote: str) -> list[list[str]]:
-    quotes: dict[str, Any] = {"quoting": csv.QUOTE_NONE} if quote == "(empty)" else {"quotechar": quote}
     try:
-        return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **quotes) if row]
+        return [row for row in _reader(text, delimiter, quote) if row]
     except csv.Error:
         return [line.split(delimiter) for line in text.splitlines() if line]
+
+
+def _reader(text: str, delimiter: str, quote: str) -> Any:
+    quotes: dict[str, Any] = {"quoting": csv.QUOTE_NONE} if quote == "(empty)" else {"quotechar": quote}
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **quotes)

@@ -202,7 +202,9 @@ def _rename(finding: Finding) -> Iterator[str]:
     if finding.renamed:
         yield "      rename:  # what a table's columns may be called: letters, digits, underscores"
         for old_name, name in finding.renamed.items():
-            yield f"        {_word(old_name)}: {_word(name)}"
+            twin = next((other for other in finding.types if other.lower() == old_name.lower()), None)
+            apart = f"{twin} and {old_name} differ in case alone; are they two columns" if twin is not None else None
+            yield f"        {_word(old_name)}: {_word(name)}{_remark(apart)}"
 
 
 def _times(finding: Finding) -> Iterator[str]:

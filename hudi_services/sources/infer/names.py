@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 from hoodie.schema.normalise import fits_avro
@@ -23,6 +23,17 @@ def usable_names(names: Iterable[str]) -> dict[str, str]:
         if new != name:
             renamed[name] = new
     return renamed
+
+
+def twins(names: Iterable[str]) -> Iterator[str]:
+    """A text for each name that is there twice, perhaps in other letters."""
+    first: dict[str, str] = {}
+    for name in names:
+        other = first.get(name.lower())
+        if other is None:
+            first[name.lower()] = name
+        else:
+            yield f"{name} is there twice" if name == other else f"{other} and {name} differ in case alone"
 
 
 def usable_name(name: str) -> str:

@@ -107,3 +107,52 @@ def test_blanks_around_a_name_in_one_file_make_no_second_column(tmp_path):
     finding = look_at(str(tmp_path), None, None)
     assert (finding.rows, list(finding.types), dict(finding.renamed)) == (60, ["id", "v"], {})
     assert "a.csv (the names ' id ' differ by blanks from 'id' of other files; deliver one form)" in entry_text(finding)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Sales of November;;;\n",
+        ";;Sales;\n;;;\n",
+        '"Sales of\nNovember";;;\n',
+        "\nSales;;;\n\n",
+        "Sales;;;\nprinted 2026-11-20;;;\n",
+    ],
+)
+def test_titles_with_the_delimiters_of_the_header_are_skipped(tmp_path, title):
+    rows = "".join(f"{n};Oslo;{n}.5;x\n" for n in range(30))
+    (tmp_path / "a.csv").write_text(f"{title}id;city;amount;note\n{rows}")
+    finding = look_at(str(tmp_path), None, None)
+    text = entry_text(finding)
+    assert "skip_rows: " in text
+    assert "record_key: [id]" in text
+    assert "header:" not in text
+    assert finding.rows == 30
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("id;;", "1;a;b\n2;c;d\n3;e;f\n"),  # names are missing above rows
+        ("id;", "a;b\nc;d\n"),  # a header of one name above two columns of text
+        ("id;city;", "a;b;c\nd;e;f\n"),
+    ],
+)
+def test_headers_that_lack_names_are_no_titles(tmp_path, header, rows):
+    (tmp_path / "a.csv").write_text(f"{header}\n{rows}")
+    finding = look_at(str(tmp_path), None, None)
+    assert "lines before the header" not in entry_text(finding)
+    assert finding.rows == rows.count("\n")
+
+
+def test_faults_of_a_header_are_named(tmp_path):
+    (tmp_path / "a.csv").write_text("id,unit,Unit,,id,\n" + "".join(f"{n},x,y,{n},z,{n}\n" for n in range(30)))
+    text = entry_text(look_at(str(tmp_path), None, None))
+    where = "where columns 4, 6 have no name and unit and Unit differ in case alone and id is there twice?"
+    assert f"# in place of the first line, {where}" in text
+
+
+def test_columns_of_json_that_differ_in_case_alone_are_named(tmp_path):
+    (tmp_path / "a.json").write_text("".join(f'{{"id": {n}, "unit": "x", "Unit": "y"}}\n' for n in range(30)))
+    text = entry_text(look_at(str(tmp_path), None, None))
+    assert "Unit: Unit_2  # unit and Unit differ in case alone; are they two columns?" in text
