@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -35,7 +35,7 @@ _LONGEST = 200  # characters of a reason
 
 def bad_rows(table: Table, look: Look | None = None) -> BadRows | None:
     """The rows that loads of the table left out; None without a source that has a quarantine. Rows of loads that were refused do
-    not count: all rows of their files are still to be loaded.
+    not count: all rows of their files are still to be loaded. A row that two loads left out counts once, as after a rollback.
 
     One listing, and one for each of 20 loads; files of a mebibyte in all are read to count their rows and reasons.
     Older loads count as such. With a `look` the newest 100 commits name their rows, too, which are elsewhere if the registry has
@@ -50,15 +50,15 @@ def bad_rows(table: Table, look: Look | None = None) -> BadRows | None:
     newest, older = quarantined_loads(storage, table.base_path, _LOADS)
     loads = [load for load in newest if load.outcome == LOADED]
     elsewhere = _elsewhere(look, folder, storage) if look is not None else {}
-    left_files = [(storage, file) for load in loads for file in load.files]
-    left_files += [(open_storage(path), file) for path, files in elsewhere.items() for file in files]
-    number_of_loads = len(loads) + len(elsewhere) + older
-    size = sum(file.size for _, file in left_files)
-    first = min((file.modified_ms for _, file in left_files), default=None)
+    left_files = [(storage, load.files) for load in loads]
+    left_files += [(open_storage(path), tuple(files)) for path, files in elsewhere.items()]
+    number_of_loads = len(left_files) + older
+    size = sum(file.size for _, files in left_files for file in files)
+    first = min((file.modified_ms for _, files in left_files for file in files), default=None)
     since = datetime.fromtimestamp(first / 1000, UTC) if first is not None else None
     if size > _COUNTED or older:
         return BadRows(folder, number_of_loads, size, None, since, elsewhere=tuple(elsewhere))
-    reasons = _reasons((file_storage, file.path) for file_storage, file in left_files)
+    reasons = _reasons(left_files)
     by_kind = Counter(kind_of(reason) for reason in reasons if reason)
     kind, number = next(iter(by_kind.most_common(1)), ("", 0))
     example = next((reason for reason in reasons if kind_of(reason) == kind), "")
@@ -115,16 +115,29 @@ def of_values(values: Mapping[str, Any], *, with_reason: bool) -> BadRows:
     return bad if with_reason else replace(bad, reason="", reason_rows=0)
 
 
-def _reasons(files: Iterable[tuple[Storage, str]]) -> list[str]:
-    """The reason of each row: the rows are the lines."""
-    lines = (line for storage, path in files for line in storage.read(path).decode(errors="replace").splitlines())
-    return [_reason(line) for line in lines]
+def _reasons(loads: Iterable[tuple[Storage, Sequence[FileInfo]]]) -> list[str]:
+    """The reason of each row, from the files of each load: the rows are the lines. A row that several loads left out, with the
+    same place in the same file, has one."""
+    reasons: list[str] = []
+    counted_before: Counter[tuple[str, ...]] = Counter()
+    for storage, files in loads:
+        of_load: Counter[tuple[str, ...]] = Counter()
+        for line in (line for file in files for line in storage.read(file.path).decode(errors="replace").splitlines()):
+            row, reason = _row(line)
+            of_load[row] += 1
+            if of_load[row] > counted_before[row]:
+                reasons.append(reason)
+        counted_before |= of_load
+    return reasons
 
 
-def _reason(line: str) -> str:
-    """Empty for a line that is not whole: the load that writes it goes on, or was killed."""
+def _row(line: str) -> tuple[tuple[str, ...], str]:
+    """The file, the place in it and the values of a row, and the reason. It is empty for a line that is not whole: the load that
+    writes it goes on, or was killed."""
     try:
-        text = str(json.loads(line)["reason"])
+        entry = json.loads(line)
+        text = str(entry["reason"])
     except (ValueError, KeyError, TypeError):
-        return ""
-    return " ".join(text.split())[:_LONGEST]
+        return (line,), ""
+    values = json.dumps(entry.get("row", entry.get("text")))
+    return (str(entry.get("file")), text.partition(": ")[0], values), " ".join(text.split())[:_LONGEST]

@@ -48,6 +48,22 @@ def test_the_most_frequent_reason_is_an_example_of_its_kind(tmp_path):
     assert (bad.rows, bad.reason, bad.reason_rows) == (5, "column n: 'x1' is no number", 3)
 
 
+def test_a_row_that_is_left_out_again_counts_once(tmp_path):
+    table = left(tmp_path)
+
+    def leave(load, *rows):
+        (tmp_path / f"orders.quarantine/{load}").mkdir()
+        lines = [json.dumps({"file": "b", "reason": reason, "row": row}) for reason, row in rows]
+        (tmp_path / f"orders.quarantine/{load}/0.jsonl").write_text("\n".join(lines) + "\n")
+        return bad_rows(table).rows
+
+    one, same = ("line 2: bad", {"id": "x"}), ("line 2: in other words", {"id": "x"})
+    assert leave("20260102", one, one) == 7
+    assert leave("20260103", same) == 7
+    assert leave("20260104", same, same, same) == 8
+    assert leave("20260105", ("line 2: bad", {"id": "y"}), ("line 3: bad", {"id": "x"})) == 10
+
+
 def test_who_may_not_see_rows_sees_no_reason(tmp_path):
     bad = bad_rows(left(tmp_path))
     values = json.loads(json.dumps(as_values(bad)))
