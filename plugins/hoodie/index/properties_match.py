@@ -18,6 +18,7 @@ from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.schema import find_field, top_level
 from hoodie.schema.history import NAMED_ALIKE, StoredColumns
 from hoodie.view import TableState, TableView
+from hoodie.view.committed_files import written_files
 from hoodie.view.table_schema import table_schema
 
 _ROWS = 100  # rows of a file that are compared
@@ -88,6 +89,17 @@ def refuse_foreign_keys(keys: RecordKeys, rows: pa.Table, base_path: str, path: 
     keys than the key columns make: no row of a write would be found."""
     if keys.fields and (mismatch := _key_mismatch(keys, rows.slice(0, _ROWS), path)) is not None:
         raise _foreign_properties(base_path, mismatch)
+
+
+def refuse_suspect_properties(state: TableState) -> None:
+    """Before a write, which may open no stored row. Raises CorruptTableError for properties that are suspect, if a base file in a
+    partition of the newest commit shows that they are of another table."""
+    if not are_suspect(state):
+        return
+    written = (written_files(state, [commit])[0] for commit in reversed(state.timeline.commits))
+    partitions = next((sorted(files) for files in written if files), [])[:1]
+    if (mismatch := properties_mismatch(state, TableView(state, partitions).slices)) is not None:
+        raise _foreign_properties(state.storage.base_path, mismatch)
 
 
 def refuse_foreign_properties(state: TableState) -> None:

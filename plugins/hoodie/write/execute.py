@@ -21,6 +21,7 @@ from hoodie.errors import (
     WriteConflictError,
     check_argument,
 )
+from hoodie.index.properties_match import refuse_suspect_properties
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.timeline import Action, Instant
@@ -172,6 +173,7 @@ class _Write:
         begin = optimistic if shared else transaction
         with begin(access.storage, access.clock, self.operation.name, locking, self.sharing, marking) as tx:
             self.hooks.on_begin(tx.state)
+            refuse_suspect_properties(tx.state)
             plan = plan_write(tx.state, self.given.schema, self.operation, self.options, self.given.deletions)
             for warning in plan.warnings:
                 _log.warning("%s", warning)

@@ -101,6 +101,25 @@ def test_no_write_merges_rows_into_files_with_other_keys(tmp_path):
     assert sorted(table.read()["id"].to_pylist()) == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("operation", ["upsert", "insert", "bulk_insert", "delete", "insert_overwrite"])
+def test_no_write_goes_on_with_the_properties_of_a_table_of_another_name(tmp_path, kind, operation):
+    """Also where it would open no stored row: a new partition, a log."""
+    other = {KEYS: "value", "hoodie.table.name": "rides", "hoodie.table.type": kind}
+    table = copied_over(tmp_path, {"hoodie.table.type": kind}, other)
+    for part in ("p", "z"):
+        with pytest.raises(CorruptTableError, match=r"are not those of its files.*`hudi-services table recover`"):
+            table.write(batch([("d", part, 2, 11)]), operation, SMALL_BLOOM)
+    assert table.timeline.instants == HoodieTable.open(tmp_path / "own").timeline.commits
+    assert sorted(table.read()["id"].to_pylist()) == ["a", "b", "c"]
+
+
+def test_a_table_that_was_only_renamed_is_written(tmp_path):
+    table = copied_over(tmp_path, {}, {"hoodie.table.name": "rides"})
+    table.write(batch([("d", "p", 2, 14)]), "upsert", SMALL_BLOOM)
+    assert sorted(table.read()["id"].to_pylist()) == ["a", "b", "c", "d"]
+
+
 def test_the_doctor_finds_them_by_another_name_and_with_deep_by_rows_alone(tmp_path):
     renamed = copied_over(tmp_path / "1", {}, {KEYS: "value", "hoodie.table.name": "rides"})
     same_name = copied_over(tmp_path / "2", {}, {KEYS: "value"})
