@@ -1,4 +1,4 @@
-"""The command `table recover`: makes `hoodie.properties` that are lost, or of another table, again of the table's entry."""
+"""The command `table recover`: makes `hoodie.properties` that are lost, torn, or of another table, again of the table's entry."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def _recover(
     from hoodie.clock import SystemClock
     from hoodie.doctor.properties_recovery import REPLACED, plan_recovery, recover_properties_of
     from hoodie.storage import open_storage
+    from hoodie.transaction.quarantine import FOLDER as QUARANTINE
     from hudi_services.operations.history.manual import by_hand
     from hudi_services.operations.inspect.table_look import locking_of
 
@@ -46,7 +47,8 @@ def _recover(
         click.confirm("Is what no file shows right? Write the properties?", abort=True)
     with by_hand(recorded_table(chosen.entry), "recover", chosen.base_path) as say:
         recover_properties_of(storage, clock, plan, locking_of(chosen.entry))
-        kept = f"; the file that was there is now {REPLACED}" if plan.replaced is not None else ""
+        place = f"in {QUARANTINE}" if plan.flaw is not None else REPLACED
+        kept = f"; the file that was there is now {place}" if plan.replaced is not None else ""
         summary = f"wrote hoodie.properties of {chosen.base_path}{kept}"
         say(summary)
     echo(_as_json(plan) if as_json else summary)
@@ -65,6 +67,7 @@ def _as_text(plan: PropertiesRecovery) -> str:
         [
             f"hoodie.properties of {plan.base_path}, as its entry in the registry makes them",
             *([f"  the file there is of another table: {plan.mismatch}"] if plan.mismatch else []),
+            *([f"  the file there cannot be used: {plan.flaw}"] if plan.flaw else []),
             *(f"  the files agree: {fact}" for fact in plan.shown),
             *(f"  no file shows:   {fact}" for fact in plan.declared),
             *(f"    {line}" for line in _property_lines(plan)),
@@ -93,6 +96,7 @@ def _as_json(plan: PropertiesRecovery) -> str:
             "shown": plan.shown,
             "declared": plan.declared,
             "mismatch": plan.mismatch,
+            "flaw": plan.flaw,
             "replaced": dict(plan.replaced.raw) if plan.replaced is not None else None,
         },
         indent=2,
@@ -109,9 +113,9 @@ recover = click.Command(
         json_flag("Print the plan or the result as JSON."),
         verbose_flag(),
     ],
-    help="Make hoodie.properties again that are lost, or are those of another table. The table's entry in the registry says "
-    "what they hold. The files are compared "
-    "with it: timeline, type, name, columns, and keys and partitions of rows in up to 16 base files. It refuses an entry that "
+    help="Make hoodie.properties again that are lost or torn, or are those of another table. The table's entry in the registry "
+    "says what they hold. The files are compared with it: "
+    "timeline, type, name, columns, and keys and partitions of rows in up to 16 base files. It refuses an entry that "
     "they contradict, and shows what no file can prove: ordering, table version 8 or 9, and time zone. No other file changes.",
     epilog=with_examples(
         ("hudi-services table recover --table orders --explain", "hudi-services table recover --table orders --yes")

@@ -1,4 +1,4 @@
-"""`hoodie.properties` that were lost, or are those of another table, made again of what a user declares."""
+"""`hoodie.properties` that were lost or torn, or are those of another table, made again of what a user declares."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from hoodie.config.properties.store import (
     PROPERTIES,
     create_lost_properties,
     load_properties,
+    torn_properties,
     update_properties,
 )
 from hoodie.config.properties.table import CDC, POPULATE_META_FIELDS, TableProperties
@@ -41,6 +42,7 @@ from hoodie.storage.base import Storage, walk_files
 from hoodie.storage.idempotent import create_own
 from hoodie.timeline import Action, layout_of, load_timeline
 from hoodie.transaction.locks import Locking, table_lock, verify_held
+from hoodie.transaction.quarantine import move_aside
 from hoodie.view import TableState, TableView, load_state
 from hoodie.view.table_schema import table_schema
 
@@ -56,7 +58,8 @@ REPLACED = ".hoodie/hoodie.properties.replaced"
 @dataclass(frozen=True)
 class PropertiesRecovery:
     """The properties that a table gets again. `shown` is what its files agree with, `declared` what no file shows. `replaced` are
-    those of another table in their place, and `mismatch` says how the files show that."""
+    those of another table in their place, and `mismatch` says how the files show that; or what can be read of torn ones, and
+    `flaw` says why they cannot be used."""
 
     base_path: str
     properties: TableProperties
@@ -64,6 +67,7 @@ class PropertiesRecovery:
     declared: tuple[str, ...]
     replaced: TableProperties | None = None
     mismatch: str | None = None
+    flaw: str | None = None
 
 
 def plan_recovery(storage: Storage, clock: Clock, declared: TableProperties) -> PropertiesRecovery:
@@ -73,7 +77,11 @@ def plan_recovery(storage: Storage, clock: Clock, declared: TableProperties) -> 
     properties or contradicts `declared`, CorruptTableError if no commit is left to compare with, UnsupportedTableError for a
     bootstrapped table.
     """
-    replaced, mismatch = _foreign(storage, clock) or (None, None)
+    torn = _torn(storage)
+    replaced, flaw = torn or (None, None)
+    mismatch = None
+    if torn is None:
+        replaced, mismatch = _foreign(storage, clock) or (None, None)
     _check_layout(storage, declared)
     layout = layout_of(declared)
     state = TableState(storage, declared, layout, load_timeline(storage, layout))
@@ -96,13 +104,22 @@ def plan_recovery(storage: Storage, clock: Clock, declared: TableProperties) -> 
         shown.append(f"{keys} of {counted(rows, 'row')} in {counted(len(files), 'base file')}")
     else:
         unshown.append(keys)
-    return PropertiesRecovery(storage.base_path, declared, tuple(shown), tuple(unshown), replaced, mismatch)
+    return PropertiesRecovery(storage.base_path, declared, tuple(shown), tuple(unshown), replaced, mismatch, flaw)
 
 
 def recover_properties_of(storage: Storage, clock: Clock, recovery: PropertiesRecovery, locking: Locking) -> None:
     """Write the properties of a plan. Those of another table are replaced under the table's lock, and a copy of them stays
-    (`REPLACED`). Raises FileExistsError if another process was faster, and leaves its file."""
-    if recovery.replaced is None:
+    (`REPLACED`). Torn ones are moved aside under it. Raises FileExistsError if another process was faster, and leaves its
+    file."""
+    if recovery.flaw is not None:
+        with table_lock(storage, clock, "recover", locking):
+            if _torn(storage) != (recovery.replaced, recovery.flaw):
+                raise _changed(storage)
+            for path in (PROPERTIES, BACKUP):
+                move_aside(storage, path, "it cannot be used")
+            verify_held()
+            create_lost_properties(storage, recovery.properties)
+    elif recovery.replaced is None:
         _check_lost(storage)
         create_lost_properties(storage, recovery.properties)
     else:
@@ -113,15 +130,25 @@ def recover_properties_of(storage: Storage, clock: Clock, recovery: PropertiesRe
 
 def _replace(storage: Storage, clock: Clock, properties: TableProperties, replaced: TableProperties) -> None:
     if dict(load_properties(storage, clock).raw) != dict(replaced.raw):
-        raise ConfigError(
-            f"The properties of {storage.base_path} have changed since the plan was made",
-            found=PROPERTIES,
-            fix="run the command again",
-        )
+        raise _changed(storage)
     storage.delete(REPLACED)  # the file that an earlier recovery has kept
     create_own(storage, REPLACED, storage.read(PROPERTIES))
     verify_held()
     update_properties(storage, properties)
+
+
+def _changed(storage: Storage) -> ConfigError:
+    return ConfigError(
+        f"The properties of {storage.base_path} have changed since the plan was made",
+        found=PROPERTIES,
+        fix="run the command again",
+    )
+
+
+def _torn(storage: Storage) -> tuple[TableProperties, str] | None:
+    """The readable part of properties that cannot be used, and why they cannot; None if the table has others, or lost them."""
+    torn = torn_properties(storage) if set(_left(storage)) <= {PROPERTIES, BACKUP} else None
+    return (TableProperties(torn[0]), torn[1]) if torn is not None else None
 
 
 def _foreign(storage: Storage, clock: Clock) -> tuple[TableProperties, str] | None:

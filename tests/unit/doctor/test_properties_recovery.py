@@ -8,7 +8,7 @@ from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.config.key import resolve
 from hoodie.config.keys.lock import LOCK_KEYS
-from hoodie.config.properties.store import DROPPED, PROPERTIES
+from hoodie.config.properties.store import BACKUP, DROPPED, PROPERTIES
 from hoodie.doctor.properties_recovery import REPLACED, plan_recovery, recover_properties_of
 from hoodie.errors import ConfigError, CorruptTableError
 from hoodie.storage import open_storage
@@ -149,3 +149,59 @@ def test_properties_of_another_table_are_replaced_and_kept(tmp_path):
     file.write_bytes(content + b"hoodie.more=1\n")
     with pytest.raises(ConfigError, match="have changed since the plan was made"):
         recover_properties_of(storage, SystemClock(), plan, LOCKING)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"",
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: b"\x00\xff garbage" * 9,
+        lambda whole: whole + b"hoodie.x=\\u12",
+        lambda whole: whole.replace(b"name=trips", b"name=other"),
+    ],
+    ids=["empty", "half", "garbage", "escape", "checksum"],
+)
+@pytest.mark.parametrize("with_backup", [False, True])
+def test_torn_properties_come_back_and_are_kept_aside(tmp_path, damage, with_backup):
+    storage, content = lost(tmp_path)
+    torn = damage(content)
+    (tmp_path / PROPERTIES).write_bytes(torn)
+    if with_backup:
+        (tmp_path / BACKUP).write_bytes(torn[1:])
+    with pytest.raises(CorruptTableError, match="table recover"):
+        HoodieTable.open(tmp_path)
+    plan = planned(storage)
+    assert plan.flaw
+    assert (tmp_path / PROPERTIES).read_bytes() == torn, "a plan writes nothing"
+    recover_properties_of(storage, SystemClock(), plan, LOCKING)
+    assert HoodieTable.open(tmp_path).read().num_rows == 2
+    kept = [file.read_bytes() for file in (tmp_path / ".hoodie/.quarantine/.hoodie").iterdir()]
+    assert sorted(kept) == sorted([torn, torn[1:]] if with_backup else [torn])
+    assert not (tmp_path / BACKUP).exists()
+    with pytest.raises(ConfigError, match="not lost"):
+        planned(storage)
+
+
+def test_a_torn_file_shows_what_can_be_read_of_it(tmp_path):
+    storage, content = lost(tmp_path)
+    (tmp_path / PROPERTIES).write_bytes(content.replace(b"name=trips", b"name=other"))
+    assert planned(storage).replaced.raw["hoodie.table.name"] == "other"
+
+
+def test_a_file_that_was_repaired_since_the_plan_stays(tmp_path):
+    storage, content = lost(tmp_path)
+    (tmp_path / PROPERTIES).write_bytes(b"torn")
+    plan = planned(storage)
+    (tmp_path / PROPERTIES).write_bytes(content)
+    with pytest.raises(ConfigError, match="have changed since"):
+        recover_properties_of(storage, SystemClock(), plan, LOCKING)
+    assert (tmp_path / PROPERTIES).read_bytes() == content
+
+
+def test_torn_properties_beside_a_sound_backup_are_for_the_doctor(tmp_path):
+    storage, content = lost(tmp_path)
+    (tmp_path / PROPERTIES).write_bytes(b"torn")
+    (tmp_path / BACKUP).write_bytes(content)
+    with pytest.raises(ConfigError, match="hudi-services doctor"):
+        planned(storage)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from functools import lru_cache
 
 from hoodie.clock import Clock
@@ -166,6 +167,20 @@ def properties_flaw(storage: Storage, path: str) -> str | None:
     return (content.found or content.what) if isinstance(content, HoodieError) else None if content is None else ""
 
 
+def torn_properties(storage: Storage) -> tuple[dict[str, str], str] | None:
+    """The properties that can be read of a file that cannot be used, and why it cannot; None if it, or its backup, can, or if
+    there is neither."""
+    flaws = [properties_flaw(storage, path) for path in (PROPERTIES, BACKUP)]
+    flaw = next(filter(None, flaws), None)
+    if flaw is None or "" in flaws:
+        return None
+    legible: dict[str, str] = {}
+    for path in (BACKUP, PROPERTIES):
+        with suppress(FileNotFoundError, ValueError):
+            legible |= parse_properties(storage.read(path))
+    return {name: value for name, value in legible.items() if name.startswith("hoodie.")}, flaw
+
+
 def _encode(properties: TableProperties) -> bytes:
     return format_properties(properties.raw, "Properties saved by hoodie")
 
@@ -178,16 +193,24 @@ def _read(storage: Storage, path: str) -> TableProperties | HoodieError | None:
     try:
         properties = _parsed(data)
     except ValueError as error:
-        return CorruptTableError(
-            f"{path} of {storage.base_path} cannot be read", found=str(error), fix="restore the file"
-        )
+        return CorruptTableError(f"{path} of {storage.base_path} cannot be read", found=str(error), fix=_of_torn(path))
     if properties.flaw is not None:
         return CorruptTableError(
             f"{path} of {storage.base_path} is not valid",
             found=f"{len(data)} bytes; {properties.flaw}",
-            fix=f"restore it, for instance from {BACKUP} or a copy of the table",
+            fix=_of_torn(path),
         )
     return properties
+
+
+def _of_torn(path: str) -> str:
+    """The remedy for a file that cannot be used, where the other one is no help."""
+    fix = "restore it from a copy of the table"
+    return (
+        f"{fix}. Without one, run `hudi-services table recover`, which keeps the torn file"
+        if path == PROPERTIES
+        else fix
+    )
 
 
 @lru_cache(_REMEMBERED)
