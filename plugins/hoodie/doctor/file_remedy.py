@@ -6,10 +6,14 @@ import shlex
 from collections.abc import Sequence
 
 from hoodie.doctor.facts import Facts
+from hoodie.errors import HoodieError
 from hoodie.model.commit import NO_PREVIOUS_COMMIT
 from hoodie.model.time import Time
-from hoodie.view.missing_files import ExpectedFile
+from hoodie.view.missing_files import ExpectedFile, absent_files, resized_files
+from hoodie.view.replaced_groups import replaced_groups
+from hoodie.view.slices import latest_slices
 
+_LOOKED_AT = 20  # commits that may be whole
 _LOAD = "then `hudi-services ingest`, which loads the source files again; repeat what other programs wrote since"
 OVERWRITE = (
     "if the source still has all rows: "
@@ -48,17 +52,15 @@ def remedy(facts: Facts, lost: Sequence[ExpectedFile]) -> str:
 
 
 def _way_back(facts: Facts, lost: Sequence[ExpectedFile]) -> list[str]:
-    """The commands that take the commits back which wrote the files; none if the table before them is not whole either."""
-    if not all(_is_whole_before(facts, file) for file in lost):
-        return []
+    """The commands that take the commits back which wrote the files, to the newest state before them that is whole; none if
+    no such state is left."""
     commits = facts.state.timeline.commits
     first = min(file.instant.time for file in lost)
-    if commits[-1].time == first:
-        return [f"take its commit back: `hudi-services rollback --instant {first}`, {_LOAD}"]
     before = [commit.time for commit in commits if commit.time < first]
-    if not before:
-        return []
-    return [way_to_before(before[-1])]
+    if commits[-1].time == first and (_is_whole_at(facts, before[-1]) if before else _began(facts, lost)):
+        return [f"take its commit back: `hudi-services rollback --instant {first}`, {_LOAD}"]
+    whole = next((time for time in reversed(before[-_LOOKED_AT:]) if _is_whole_at(facts, time)), None)
+    return [way_to_before(whole)] if whole is not None else []
 
 
 def way_to_before(commit: Time) -> str:
@@ -71,11 +73,21 @@ def way_to_before(commit: Time) -> str:
     )
 
 
-def _is_whole_before(facts: Facts, file: ExpectedFile) -> bool:
-    """True if the commit began the file group, or if the slice before it is still there."""
-    of_group = [file_slice for group in facts.groups if group.group == file.group for file_slice in group.slices]
-    if any(file_slice.base_file is not None for file_slice in of_group):
-        return True
-    commit = facts.commits.get(file.instant.time)
-    stats = commit.stats if commit is not None else ()
-    return any(stat.path == file.path and stat.prev_commit == NO_PREVIOUS_COMMIT for stat in stats)
+def _is_whole_at(facts: Facts, commit: Time) -> bool:
+    """True if each file of the table as of this commit is there, and has the size that its commit says."""
+    state = facts.state
+    try:
+        slices = latest_slices(facts.groups, replaced_groups(state, commit), as_of=commit)
+        return not absent_files(state, slices, as_of=commit) and not resized_files(state, slices, as_of=commit)
+    except HoodieError:  # a clean has begun to remove them, or a commit is torn
+        return False
+
+
+def _began(facts: Facts, lost: Sequence[ExpectedFile]) -> bool:
+    """True if their commits began the file groups: without these, nothing is lacking."""
+    for file in lost:
+        commit = facts.commits.get(file.instant.time)
+        stats = commit.stats if commit is not None else ()
+        if not any(stat.path == file.path and stat.prev_commit == NO_PREVIOUS_COMMIT for stat in stats):
+            return False
+    return True

@@ -117,3 +117,31 @@ def test_the_first_commit_has_only_the_source(tmp_path):
     carry_out(back, file)
     carry_out(load, file)
     assert rows(HoodieTable.open(table.base_path)) == before
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("same_group", [True, False])
+def test_a_cut_file_of_a_table_whose_commit_before_lacks_a_file(tmp_path, kind, same_group):
+    """The way goes back to the newest state that is whole."""
+    file, table = loaded(tmp_path, kind, loads=1)
+    first = table.timeline.commits[0].time
+    for number, text in enumerate(("id,dt,ts\n1,x,2\n3,y,2\n", "id,dt,ts\n1,x,3\n3,y,3\n")):
+        (tmp_path / f"landing/more{number}.csv").write_text(text)
+        assert main(["ingest", "--table=orders", f"--registry={file}"]) == 0
+    before = rows(HoodieTable.open(table.base_path))
+    second, third = (commit.time for commit in HoodieTable.open(table.base_path).timeline.commits[1:])
+    [cut] = (tmp_path / "orders/x").glob(f"*{third}*")
+    cut.write_bytes(cut.read_bytes()[:-99])
+    [lost] = (tmp_path / ("orders/x" if same_group else "orders/y")).glob(f"*{second}*")
+    lost.unlink()
+    [remedy] = {
+        finding.remedy
+        for finding in HoodieTable.open(table.base_path).diagnose().findings
+        if finding.check != "unchecked"
+    }
+    *back, _ = re.findall(r"`hudi-services ([^`]+)`", remedy)
+    assert back[:2] == [f"savepoint create --instant {first}", f"restore --savepoint {first}"]
+    for command in back:
+        carry_out(command, file)
+    assert rows(HoodieTable.open(table.base_path)) == before
+    assert HoodieTable.open(table.base_path).diagnose().severity is None
