@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_services.entry.feed.arrow import type_text
 from hudi_services.sources.ingest.exact_numbers import changed_texts
 
 
@@ -71,12 +72,28 @@ def _cast(column: pa.Array, kind: pa.DataType, start: int, pieces: list[pa.Array
         pieces.append(cast)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         if len(column) == 1:
-            misfits[start] = str(error)
+            misfits[start] = _why(error, column, kind)
             pieces.append(pa.nulls(1, kind))
             return
         half = len(column) // 2
         _cast(_part(column, 0, half), kind, start, pieces, misfits)
         _cast(_part(column, half, len(column)), kind, start + half, pieces, misfits)
+
+
+def _why(error: pa.ArrowException, column: pa.Array, kind: pa.DataType) -> str:
+    """The reason for which the only value of a column does not fit `kind`. That of a time says what would be lost."""
+    if pa.types.is_nested(column.type) or pa.types.is_nested(kind) or pa.types.is_temporal(column.type):
+        return str(error)
+    quote = "'" if pa.types.is_string(column.type) else ""
+    return misfit_text(f"{quote}{column[0]}{quote}", kind)
+
+
+def misfit_text(value: str, kind: pa.DataType) -> str:
+    """A value that does not fit a type, in SQL's words if it has some there."""
+    try:
+        return f"{value} is no {type_text(kind)}"
+    except KeyError:
+        return f"{value} is no {kind}"
 
 
 def _part(column: pa.Array, start: int, end: int) -> pa.Array:

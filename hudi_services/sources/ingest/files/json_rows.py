@@ -16,6 +16,7 @@ from hoodie.schema.nesting import MAX_LEVELS
 from hoodie.storage import File
 from hudi_services.sources.ingest.exact_numbers import is_changed_json, may_hold
 from hudi_services.sources.ingest.files import text
+from hudi_services.sources.ingest.files.json_faults import fault_text
 from hudi_services.sources.ingest.files.json_text import ValueShape, rewritten, with_maps, without_maps
 from hudi_services.sources.ingest.files.text import RejectText, without_mark
 from hudi_services.sources.ingest.typed_columns import unknown_field
@@ -80,7 +81,7 @@ def json_tables(
             why = ARRAY_HINT if _is_array(line) else None
             if "unexpected field" in str(error) and schema is not None:
                 why = _undeclared(line, schema)
-            reject(line.decode(errors="replace"), f"line {lines.numbers[0]}: {why or error}")
+            reject(line.decode(errors="replace"), f"line {lines.numbers[0]}: {why or fault_text(error, line, schema)}")
             return
         half = len(lines.texts) // 2
         yield from json_tables(lines.part(0, half), schema, reject, others)

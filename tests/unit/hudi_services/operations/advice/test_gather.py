@@ -118,7 +118,7 @@ def test_rows_in_the_quarantine_of_a_feed(tmp_path, capsys):
     assert left.detail.startswith(
         f"They are in {tmp_path}/orders.quarantine and not in the table. The most frequent reason, of 1 row: "
     )
-    assert left.detail.endswith("changed from number to string in row 0.")
+    assert left.detail.endswith('the string "no number" is no bigint.')
     (tmp_path / "land/2.json").write_text('{"id": "c", "n": "no number"}\n')
     assert main(["ingest", "--table=orders", f"--registry={file}"]) == 1
     assert advised(file, "orders")["quarantine"].text == left.text, "all of the refused load is still to be loaded"

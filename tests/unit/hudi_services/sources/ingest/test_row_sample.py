@@ -34,7 +34,7 @@ def test_values_that_do_not_fit_the_schema_of_a_first_load(feed, seen, monkeypat
     declared = {"schema": SCHEMA}
     said = seen(declared=declared)
     assert "WARNING: the load would fail: 1 of 2 rows from " in said
-    assert "such as 1.csv: line 3: column value: Failed to parse string: 'many'" in said
+    assert "such as 1.csv: line 3: column value: 'many' is no bigint" in said
     assert not feed.quarantine.exists()
     assert not feed.table.exists()
     allowed = seen(declared=declared, max_bad_share=0.5)

@@ -99,7 +99,7 @@ def test_objects_are_maps_where_they_are_declared_so(feed, kind, said):
         ('{"a": 1, "a": 2}', "the key 'a' is there twice in a map"),
         ('{"a": 1, "\\u0061": 2}', "the key 'a' is there twice in a map"),
         ('[{"key": "a", "value": 1}]', "is no object, as a map"),
-        ('{"a": "x"}', "changed from number to string"),
+        ('{"a": "x"}', "a string is no int"),
         ('{"a": 1.5}', "1.5"),
         ('{"a": 1]', "line 2"),
         ('{"a": 1,}', "line 2"),
@@ -226,11 +226,11 @@ def test_objects_of_which_none_fits_a_type(feed):
 
 
 @pytest.mark.parametrize(
-    ("text", "field"), [('"id": "a", "id": "b"', "/id"), ('"v": [{"b": 1, "b": 2}]', r"/v/\[\]/b")]
+    ("text", "field"), [('"id": "a", "id": "b"', "id"), ('"v": [{"b": 1, "b": 2}]', r"v\.element\.b")]
 )
 def test_a_repeated_field_is_named(feed, text, field):
     feed.land("x.json", f"{{{text}}}\n")
-    with pytest.raises(SourceError, match=rf"No row of .*x\.json, line 1: .*Column\({field}\) was specified twice"):
+    with pytest.raises(SourceError, match=rf"No row of .*x\.json, line 1: column {field} is there twice in the object"):
         feed.run("json", max_bad_share=1.0)
 
 

@@ -86,7 +86,7 @@ def test_the_entry_of_the_registry(feed, tmp_path, capsys):
     assert [counts[f"rows_{name}"] for name in ("read", "written", "filtered", "quarantined")] == [5, 2, 1, 2]
     assert sorted((row["Bestellnr"], reason) for _, reason, row in feed.quarantined) == [
         ("010", "line 5: column ordered_at: '01.07.2026' is no time %d.%m.%Y %H:%M or iso in Europe/Berlin"),
-        ("011", "line 6: column amount: Rescaling Decimal value would cause data loss"),
+        ("011", "line 6: column amount: '1.005' is no decimal(10,2)"),
     ]
 
 

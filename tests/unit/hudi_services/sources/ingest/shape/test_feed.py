@@ -35,7 +35,7 @@ def test_codes_money_and_times_of_a_csv_stay_what_they_are_over_many_loads(feed)
     feed.land("9.csv", "Nr;Betrag;Zeit\n8;1,005;01.07.2026\n9;1;1.7.26\n")
     assert feed.run("csv", declared=said, max_bad_share=1.0).rows_quarantined == 2
     assert [reason for _, reason, _ in feed.quarantined] == [
-        "line 2: column value: Rescaling Decimal value would cause data loss",
+        "line 2: column value: '1.005' is no decimal(10,2)",
         "line 3: column ts: '1.7.26' is no time %d.%m.%Y in UTC",
     ]
 

@@ -118,7 +118,7 @@ def test_one_step_after_the_other():
         [{"id": "007", "twice": Decimal("3.00"), "day": date(2026, 7, 1)}],
         [0],
         {
-            1: "column amount: Rescaling Decimal value would cause data loss",
+            1: "column amount: '2.505' is no decimal(10,2)",
             2: "column at: 'gestern' is no time %d.%m.%Y %H:%M in Europe/Berlin",
         },
     )
