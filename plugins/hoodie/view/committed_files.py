@@ -6,6 +6,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from threading import Lock
 
 from hoodie.engine.threads import map_on_threads
@@ -17,6 +18,7 @@ from hoodie.view.state import TableState
 _log = logging.getLogger(__name__)
 
 _READERS = 16  # bodies are waited for, not worked on
+_LOGGED = 1_000  # torn bodies that were logged
 _REMEMBERED = 400_000  # file names with their sizes, some 200 bytes each
 
 _Key = tuple[str, str, str, int, int]
@@ -105,10 +107,16 @@ def _load(state: TableState, instant: Instant, partitions: Collection[str] | Non
     try:
         committed = _read(state, instant, partitions)
     except CorruptTableError as error:
-        _log.warning("%s; whether its files are there is not known", error)
+        _log_once(_key(state, instant), str(error))
         return {}
     memory.add(_key(state, instant), committed)
     return committed.written
+
+
+@lru_cache(_LOGGED)
+def _log_once(_: _Key, text: str) -> None:
+    """One line for each torn body, however often a process asks for its files."""
+    _log.warning("%s; whether its files are there is not known", text)
 
 
 def _read(state: TableState, instant: Instant, partitions: Collection[str] | None) -> KnownFiles:

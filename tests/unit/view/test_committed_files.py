@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from hoodie.view.committed_files import KnownFiles, Memory
+from pathlib import Path
+
+from hoodie.view.committed_files import KnownFiles, Memory, written_files
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 ONE, TWO = ("t", "1", "1.commit", 10, 1), ("t", "2", "2.commit", 10, 1)
 
@@ -31,3 +34,15 @@ def test_what_was_used_longest_ago_is_forgotten():
     memory.add(("t", "3", "3.commit", 10, 1), KnownFiles(files, complete=True))
     assert memory.find(TWO, None) is None
     assert memory.find(ONE, None) == files
+
+
+def test_a_torn_body_is_logged_once(tmp_path, caplog):
+    table = create(tmp_path)
+    table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    state = table.state()
+    Path(tmp_path, state.layout.path(state.timeline.commits[0])).write_bytes(b"torn")
+    for _ in range(3):
+        torn = table.state()
+        assert written_files(torn, torn.timeline.commits) == [{}]
+    [record] = caplog.records
+    assert "whether its files are there is not known" in record.getMessage()
