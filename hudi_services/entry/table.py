@@ -16,7 +16,7 @@ from hudi_services.entry.objectives import Objectives
 from hudi_services.entry.place import Place
 from hudi_services.entry.schedule import cron
 from hudi_services.entry.size_estimate import UP_TO
-from hudi_services.entry.source import AnySource, FolderSource
+from hudi_services.entry.source import AnySource, FolderSource, TopicSource
 from hudi_services.runtime.sizes import bytes_of
 
 
@@ -148,6 +148,11 @@ class Table(Part):
     def filled_here(self) -> bool:
         """True if an ingestion or a stream of ours makes the table and loads its rows."""
         return self.source is not None or self.section("stream") is not None
+
+    @property
+    def is_ingested(self) -> bool:
+        """True if `ingest` can load its rows from its source."""
+        return isinstance(self.source, FolderSource | TopicSource)
 
     @property
     def folder(self) -> FolderSource | None:

@@ -12,6 +12,7 @@ _COMMAND = re.compile(r"`(hudi-services [^`]+)`")
 _OF_SHELL = re.compile(r"`((?:hudi-services|sudo|mkdir|aws) [^`]+)`")
 _LOSING = (" consumer reset ", " consumer delete ")  # commands that give up changes: no paste may do that unread
 _LOAD = re.compile(r"hudi-services ingest\b(?!.*--source)")
+_OPERATION = re.compile(r"--operation (\w+)")
 _OTHER_WAY = re.compile(r"\b[Oo]r\b")
 _WORD = re.compile(r"[a-z][a-z0-9-]*")
 _MOST_WORDS = 3  # words of a command in a sentence
@@ -30,17 +31,19 @@ def registry_flag(registry: str | None) -> str:
 
 @dataclass(frozen=True)
 class Target:
-    """A table by the flags that choose it, as a shell reads them. `registry` is the file, if commands have to name it."""
+    """A table by the flags that choose it, as a shell reads them. `registry` is the file, if commands have to name it. `loads` is
+    False for a table without a source from which `ingest` could load it."""
 
     flags: str
     registry: str | None = None
+    loads: bool = True
 
     @classmethod
-    def of(cls, base_path: str, name: str | None, registry: str | None = None) -> Target:
-        """The flags for a table of a registry, by its name, or for one by its path alone."""
+    def of(cls, base_path: str, name: str | None, registry: str | None = None, *, loads: bool = True) -> Target:
+        """The flags for a table of a registry, by its name, or for one by its path alone, whose source no text knows."""
         if name is None:
-            return cls(f"--target-base-path {shlex.quote(base_path)}")
-        return cls(f"--table {shlex.quote(name)}{registry_flag(registry)}", registry)
+            return cls(f"--target-base-path {shlex.quote(base_path)}", loads=False)
+        return cls(f"--table {shlex.quote(name)}{registry_flag(registry)}", registry, loads)
 
     @staticmethod
     def in_words(text: str, commands: Iterable[str]) -> str:
@@ -72,15 +75,26 @@ class Target:
         return self._completed(match[1]) if match is not None else ""
 
     def with_commands(self, text: str, takes_table: Callable[[str], bool] = lambda _command: True) -> str:
-        """The text, in which each command between backticks that `takes_table` is completed with the table."""
-        return _COMMAND.sub(lambda match: f"`{self._completed(match[1])}`" if takes_table(match[1]) else match[0], text)
+        """The text, in which each command between backticks that `takes_table` is completed with the table. Loads of a table
+        without a source are those of the program that writes it."""
+
+        def completed(match: re.Match[str]) -> str:
+            command = match[1]
+            if self._lacks_source(command):
+                operation = _OPERATION.search(command)
+                return f"a load by the program that writes it{f' ({operation[1]})' if operation is not None else ''}"
+            return f"`{self._completed(command)}`" if takes_table(command) else match[0]
+
+        return _COMMAND.sub(completed, text)
 
     def commands(self, text: str) -> tuple[str, ...]:
-        """The commands that a text names between backticks, completed with the table, each one once. A load of a table that is
-        named by its path alone needs a source, which no text knows."""
-        needs_source = self.flags.startswith("--target-base-path")
-        named = (command for command in shell_commands(text) if not (needs_source and _LOAD.match(command)))
+        """The commands that a text names between backticks, completed with the table, each one once, without loads of a table
+        that has no source."""
+        named = (command for command in shell_commands(text) if not self._lacks_source(command))
         return tuple(dict.fromkeys(self._completed(command) for command in named))
+
+    def _lacks_source(self, command: str) -> bool:
+        return not self.loads and _LOAD.match(command) is not None
 
     def _completed(self, command: str) -> str:
         if not command.startswith("hudi-services "):

@@ -80,7 +80,9 @@ def _looks(
                 raise
             shown = unread(pages)(chosen, error)
         name = chosen.entry.name if chosen.entry is not None else None
-        return pages.print_page(with_commands(shown, Target.of(chosen.base_path, name, registry)), as_json=as_json)
+        loads = chosen.entry is not None and chosen.entry.is_ingested
+        target = Target.of(chosen.base_path, name, registry, loads=loads)
+        return pages.print_page(with_commands(shown, target), as_json=as_json)
 
     return click.Command(
         name,

@@ -65,7 +65,9 @@ class Request:
     @property
     def target(self) -> Target:
         entry = self.chosen.entry
-        return Target.of(self.chosen.base_path, entry.name if entry is not None else None, self.registry)
+        if entry is None:
+            return Target.of(self.chosen.base_path, None)
+        return Target.of(self.chosen.base_path, entry.name, self.registry, loads=entry.is_ingested)
 
 
 def gather(request: Request, clock: Clock, *, doctor: bool, entries: Entries = ENTRIES) -> TableFacts:

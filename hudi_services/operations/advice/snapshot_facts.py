@@ -28,7 +28,7 @@ def snapshot_facts(
     """The facts in `table_values`, the values of `show table` at the time of the look. `runs` are the last ones of its services,
     `samples` those that did their work, by service."""
     starts = starts_of(table, now, entries)
-    target = Target.of(table.base_path, table.name)
+    target = Target.of(table.base_path, table.name, loads=table.is_ingested)
     facts = overview_facts(table.name, target, table_values, now, looked_at=looked_at, starts=starts)
     last = tuple(runs)
     looked = (*facts.looked, *(("last runs",) if last else ()))
@@ -48,7 +48,7 @@ def unseen_facts(
 ) -> TableFacts:
     """The facts of a table that no look has read, or that the last look could not read."""
     starts = {start.service: start for start in starts_of(table, now, entries)}
-    target = Target.of(table.base_path, table.name)
+    target = Target.of(table.base_path, table.name, loads=table.is_ingested)
     return TableFacts(
         table.name,
         table.base_path,

@@ -38,6 +38,5 @@ def patient(entry: Table | None, base_path: str, options: Mapping[str, str], *, 
         service: laid_over(options, options_of(entry, service) if entry is not None else {})
         for service in (*SERVICES, loader)
     }
-    return Patient(
-        entry.name if entry is not None else base_path, base_path, options_by_service, deep, recorded_table(entry)
-    )
+    name, loads = (entry.name, entry.is_ingested) if entry is not None else (base_path, False)
+    return Patient(name, base_path, options_by_service, deep, recorded_table(entry), loads)

@@ -63,7 +63,8 @@ def as_text(diagnoses: Sequence[TableDiagnosis], registry: str | None = None) ->
 def _block(table_diagnosis: TableDiagnosis, registry: str | None) -> Iterator[str]:
     findings = table_diagnosis.diagnosis.findings
     path = table_diagnosis.diagnosis.base_path
-    target = Target.of(path, None if table_diagnosis.name == path else table_diagnosis.name, registry)
+    name = table_diagnosis.name
+    target = Target.of(path, None if name == path else name, registry, loads=table_diagnosis.loads)
     yield f"{table_diagnosis.name}: {summary(findings)}  ({path})"
     for finding in findings[:_SHOWN]:
         yield from _finding(finding, target)

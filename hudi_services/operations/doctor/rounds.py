@@ -50,6 +50,7 @@ class Patient:
     options: Mapping[str, Mapping[str, object]]
     deep: bool = False  # data files are read, too
     recorded: Recorded | None = None  # the history that records fixes
+    loads: bool = True  # `ingest` can load its rows from a source
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class TableDiagnosis:
 
     name: str
     diagnosis: Diagnosis
+    loads: bool = True  # `ingest` can load its rows from a source
 
     def as_dict(self) -> dict[str, Any]:
         """The diagnosis as values for programs."""
@@ -72,7 +74,7 @@ def look(patient: Patient, clock: Clock | None = None) -> TableDiagnosis:
         )
     except Exception as error:  # noqa: BLE001 - any error of a storage, or of a body of an unknown table
         diagnosis = Diagnosis(patient.base_path, (_unseen(patient.base_path, error),), {})
-    return TableDiagnosis(patient.name, diagnosis)
+    return TableDiagnosis(patient.name, diagnosis, patient.loads)
 
 
 def rounds(patients: Sequence[Patient], at_once: int, progress: Progress | None) -> Iterator[TableDiagnosis]:

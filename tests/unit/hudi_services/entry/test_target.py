@@ -50,3 +50,14 @@ def test_a_load_of_a_table_without_an_entry_is_no_line_to_paste():
     text = "`hudi-services rollback`, then `hudi-services ingest --reload`"
     assert Target.of("/lake/a", "a").commands(text)[1:] == ("hudi-services ingest --reload --table a",)
     assert Target.of("/lake/a", None).commands(text) == ("hudi-services rollback --target-base-path /lake/a",)
+
+
+def test_a_table_without_a_source_is_loaded_by_the_program_that_writes_it():
+    overwrite = "`hudi-services ingest --reload --operation insert_overwrite`"
+    text = f"`hudi-services rollback`, then `hudi-services ingest`. Or, {overwrite}"
+    target = Target.of("/lake/a", "a", loads=False)
+    assert target.commands(text) == ("hudi-services rollback --table a",)
+    assert target.with_commands(text) == (
+        "`hudi-services rollback --table a`, then a load by the program that writes it. Or, a load by the program that writes it "
+        "(insert_overwrite)"
+    )
