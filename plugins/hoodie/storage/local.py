@@ -97,6 +97,8 @@ class LocalStorage:
             if self._is_folder(entry):
                 folders.append(prefix + entry.name)
             elif not entry.name.startswith(_TEMPORARY):
+                if entry.is_symlink():
+                    self._refuse_foreign(entry)
                 try:
                     stat = entry.stat()
                 except FileNotFoundError:
@@ -105,6 +107,17 @@ class LocalStorage:
                     continue  # else deleted by a cleaner since the scan
                 files.append(FileInfo(prefix + entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
         return Listing(tuple(reversed(files)), tuple(reversed(folders)), tuple(reversed(dangling)))
+
+    def _refuse_foreign(self, entry: os.DirEntry[str]) -> None:
+        """Raises CorruptTableError for a link to a file in a table: another one's, or a second name of a file of this one."""
+        target = Path(os.path.realpath(entry.path))
+        table = _table_around(target.parent) if target.is_file() else None
+        if table is not None:
+            raise CorruptTableError(
+                f"The file {entry.path} in {self.base_path} is a link into a table",
+                found=f"it leads to {target}, which lies in table {table}",
+                fix="restore the file from a backup in place of the link; nothing was changed",
+            )
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
         """Raises CorruptTableError for a link that leads to itself or to a folder above it: all below would be there twice."""

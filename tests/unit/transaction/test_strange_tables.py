@@ -160,6 +160,26 @@ def test_a_link_that_leads_nowhere_is_named(tmp_path, place):
     assert content(table) == {"a": ("p", 1, 1), "b": ("q", 1, 1)}
 
 
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_file_that_is_a_link_into_a_table_is_not_read(tmp_path, kind):
+    """It may have the size that its commit says, and the rows of another table. A link to a file elsewhere is followed."""
+    own, other = (create(tmp_path / name, FakeClock(), **{"hoodie.table.type": kind}) for name in ("own", "other"))
+    for table, value in ((own, 1), (other, 2)):
+        table.write(batch([("a", "p", 1, value)]), "insert", SMALL_BLOOM)
+    (path,), (target,) = ([tmp_path / t.base_path / s.base_file.path for s in t.file_slices()] for t in (own, other))
+    whole = path.read_bytes()
+    target.write_bytes(whole)  # of the size that the commit says
+    path.unlink()
+    path.symlink_to(target)
+    for use in (own.read, lambda: own.write(batch([("a", "p", 1, 3)]), "upsert", SMALL_BLOOM)):
+        with pytest.raises(CorruptTableError, match=r"is a link into a table\. Found: it leads to .*/other/part=p/"):
+            use()
+    (tmp_path / "disk").write_bytes(whole)
+    path.unlink()
+    path.symlink_to(tmp_path / "disk")
+    assert content(own) == {"a": ("p", 1, 1)}
+
+
 def test_the_link_of_an_editor_is_meant_to_lead_nowhere(table):
     (table.storage._root / ".#hoodie.properties").symlink_to("someone@host.1:2")
     assert content(table) == {"a": ("p", 1, 1)}
