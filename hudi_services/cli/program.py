@@ -42,7 +42,7 @@ from hudi_services.cli.error_lines import error_lines
 from hudi_services.cli.flags import CONTEXT
 from hudi_services.cli.json_logs import logs_as_json
 from hudi_services.cli.process_context import ALONE, Surroundings
-from hudi_services.cli.remedy import name_table
+from hudi_services.cli.remedy import name_table, with_explain
 from hudi_services.cli.service_command import service_command
 from hudi_services.runtime.failures import REPORTED_ERRORS, Failure, tell
 from hudi_services.runtime.result import DONE
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None, group: click.Group = cli, surro
         if sys.stderr.isatty() and not as_json and not isinstance(error, click.ClickException):
             echo("\n".join(error_lines(error, text_width(), PROGRAM)), err=True)
             return Failure.of(error).exit_code
-        return tell(error, as_json=as_json)
+        return tell(with_explain(error), as_json=as_json)
     return code or DONE
 
 

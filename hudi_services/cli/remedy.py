@@ -10,6 +10,8 @@ import click
 from hoodie.errors import HoodieError
 from hudi_services.entry.target import Target
 
+_OTHER_WORDS = ("--dry-run", "--dryrun", "--dry_run", "--plan", "--preview", "--what-if", "--check", "--simulate")
+
 
 def name_table(error: BaseException, argv: Sequence[str], group: click.Group) -> None:
     """Complete the commands in the remedy of `error` with the table of `argv`: those that take one and name none."""
@@ -19,6 +21,16 @@ def name_table(error: BaseException, argv: Sequence[str], group: click.Group) ->
         return
     target = Target.of(path or "", table or None, typed(argv, "--registry"))
     error.replace_fix(target.with_commands(error.fix, lambda command: _takes_table(command.split()[1:], group)))
+
+
+def with_explain(error: Exception) -> Exception:
+    """The error with `--explain` where another program's word for it was typed, and the command has that flag."""
+    if not isinstance(error, click.NoSuchOption) or error.option_name not in _OTHER_WORDS or error.ctx is None:
+        return error
+    if not any("--explain" in parameter.opts for parameter in error.ctx.command.params):
+        return error
+    message = f"{error.message} Use --explain, which prints the plan and changes nothing."
+    return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
 
 
 def typed(argv: Sequence[str], flag: str) -> str | None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from hudi_services.entry.yaml_remedy import remedy
+
 Path = tuple[str | int, ...]
 
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
@@ -53,9 +55,9 @@ def read_marked(text: str) -> Marked:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        indent = re.match(r"\s*", "".join(text.splitlines()[line - 1 : line]))
-        tab = "; a tab is before the text of the line: indent by spaces" if indent and "\t" in indent[0] else ""
-        return Marked(None, problems=(Problem(("YAML",), line, f"cannot be read: {error.problem}{tab}"),))
+        to_do = remedy(error.problem or "", text, line)
+        message = f"cannot be read: {error.problem}{f'; {to_do}' if to_do is not None else ''}"
+        return Marked(None, problems=(Problem(("YAML",), line, message),))
     except (yaml.YAMLError, ValueError) as error:
         return Marked(None, problems=(Problem(("YAML",), 1, f"cannot be read: {error}"),))
     except RecursionError:

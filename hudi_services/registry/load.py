@@ -290,7 +290,7 @@ class _Checker:
             table = self._model.model_validate(merged)
         except ValidationError as error:
             for problem in error.errors():
-                self._add((*place, *place_of(problem)), mistake_message(problem, self._model))
+                self._add((*place, *place_of(problem)), mistake_message(problem, self._model, data=merged))
             return None
         table, wrong = with_server(table, servers, self._marked.data.get("servers"))
         if wrong is not None:

@@ -71,3 +71,14 @@ def test_a_folder_with_other_files_is_not_made_a_table(tmp_path, land, capsys):
         assert ingest(tmp_path / "other", land, *explain) == FAILED
         assert "and other files: data.csv. To do: choose an empty path, where `hudi-services boot" in said(capsys)
     assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "arguments", [["ingest", "--dry-run"], ["compact", "--dry-run", "--table=x"], ["rollback", "--dryrun"]]
+)
+def test_other_words_for_a_plan_name_the_flag(arguments, capsys):
+    assert main(arguments) == USAGE
+    assert "No such option '--dry" in (told := capsys.readouterr().err)
+    assert "Use --explain, which prints the plan and changes nothing." in told
+    assert main(["show", "--dry-run"]) == USAGE
+    assert "--explain" not in capsys.readouterr().err

@@ -149,6 +149,18 @@ def test_a_bad_table_does_not_stop_the_others(tmp_path: Path) -> None:
         ("defaults:\n  retires: 1\n" + entry(""), 2, "t.retires", "did you mean 'retries'?"),
         ("tables: [\n", 2, "YAML", "cannot be read"),
         ("tables:\n\t- name: a\n", 2, "YAML", "a tab is before the text of the line: indent by spaces"),
+        (
+            "tables:\n  - name: t\n    base_path: /x\n    source:\n    format: csv\n",
+            5,
+            "t.format",
+            "is not an option here; indent it deeper than `source:`, which has no value, if it belongs there",
+        ),
+        (
+            "tables:\n  - name: t\n    base_path: /x\n    keys:\n    record_key: [id]\n",
+            5,
+            "t.record_key",
+            "indent it deeper than `keys:`",
+        ),
         ("tables: \x07\n", 1, "YAML", "cannot be read"),
     ],
 )
