@@ -1,4 +1,4 @@
-"""Comparisons that DuckDB makes in another way than Spark: of whole numbers with texts, and of structs without names."""
+"""Comparisons that DuckDB makes in another way than Spark: of whole numbers or bytes with texts, of structs without names."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hoodie.sql.untyped_values import is_untyped
 _COMPARED = "__HOODIE_COMPARED"  # in large letters, as sqlglot writes functions
 _GROUPED = f"{_COMPARED}_OF_ROWS"
 _REFUSED = "error('a whole number is compared with a text of another one: write it without quotes')"
+_NO_BYTES = "error('bytes are compared with a text: cast them to STRING in a query around this one')"
 _EQUAL = "__HOODIE_EQUAL"
 _EQUAL_OF_ROWS = f"{_EQUAL}_OF_ROWS"
 _EQUAL_OF_LIST, _EQUAL_OF_FLOATS = "__HOODIE_EQUAL_OF_LIST", "__HOODIE_EQUAL_OF_FLOATS"
@@ -23,8 +24,9 @@ _AS_WHOLE = f"CASE WHEN {_NO_WHOLE} THEN {_REFUSED} ELSE CAST({{0}} AS HUGEINT) 
 
 
 def _equal(operator: str, suffix: str) -> tuple[str, str]:
-    """Macros for `x = y` or `x IS NOT DISTINCT FROM y`: a text beside a whole number has to be one, and beside a decimal it is a
-    float, as in Spark. Alone DuckDB rounds it to the type of the other side."""
+    """Macros for `x = y` or `x IS NOT DISTINCT FROM y`: a text beside a whole number has to be one, beside a decimal it is a
+    float, and beside bytes it is those of its letters, as in Spark. Alone DuckDB rounds it to the type of the other side, and
+    takes `\\x41` for the byte of A."""
     x, y = _AS_WHOLE.format("x"), _AS_WHOLE.format("y")
     typed = (
         *(f"(x VARCHAR, y {kind}) AS ({x}) {operator} y" for kind in ("BIGINT", "HUGEINT")),
@@ -32,6 +34,8 @@ def _equal(operator: str, suffix: str) -> tuple[str, str]:
         *(f"({sides}) AS x {operator} y" for sides in ("x VARCHAR, y FLOAT", "x FLOAT, y VARCHAR")),
         *(f"(x VARCHAR, y {kind}) AS {read_time('x')} {operator} y" for kind in TIMES),
         *(f"(x {kind}, y VARCHAR) AS x {operator} {read_time('y')}" for kind in TIMES),
+        f"(x VARCHAR, y BLOB) AS encode(x) {operator} y",
+        f"(x BLOB, y VARCHAR) AS x {operator} encode(y)",
         f"(x VARCHAR, y DOUBLE) AS CAST(x AS DOUBLE) {operator} y",
         f"(x DOUBLE, y VARCHAR) AS x {operator} CAST(y AS DOUBLE)",
         f"(x, y) AS x {operator} y",
@@ -42,7 +46,8 @@ def _equal(operator: str, suffix: str) -> tuple[str, str]:
     )
     return (
         f"CREATE MACRO {_EQUAL}{suffix} {', '.join(typed)}".replace(f"{suffix} (", f"{suffix}(", 1),
-        f"CREATE MACRO {_EQUAL_OF_ROWS}{suffix}(x, y) AS CASE WHEN {mixed} THEN {_REFUSED} ELSE x {operator} y END",
+        f"CREATE MACRO {_EQUAL_OF_ROWS}{suffix}(x, y) AS CASE WHEN {mixed} THEN {_REFUSED} "
+        f"WHEN list_sort([typeof(x), typeof(y)]) = ['BLOB', 'VARCHAR'] THEN {_NO_BYTES} ELSE x {operator} y END",
     )
 
 
@@ -63,6 +68,8 @@ DuckDB does not know the type of some values in time (`is_untyped`): they have t
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 _NUMBER = re.compile(r"\s*[+-]?(0[xb][0-9a-f_]+|[0-9_]*\.?[0-9_]*(e[+-]?[0-9]+)?)\s*", re.IGNORECASE)
 """Texts that DuckDB reads as numbers."""
+_BYTES = re.compile(r"\\x[0-9a-fA-F]{2}")
+"""The signs of one byte, as DuckDB reads a text beside bytes."""
 _EQUALITIES = (exp.EQ, exp.EqualNull, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Nullif, exp.Case)
 _RANGES = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 _RENAMED = (*_EQUALITIES, *_RANGES, exp.Bracket, exp.DecodeCase, exp.Div, exp.Mod, exp.Mul)
@@ -96,6 +103,13 @@ def exact_comparison(node: exp.Expression) -> None:
                 side.replace(exp.Anonymous(this=macro, expressions=[side.copy()]))
 
 
+def keep_backslashes(tree: exp.Expression) -> None:
+    """Give texts that DuckDB would read as bytes the type of texts. Beside bytes they are then an error, if not equalities."""
+    for node in list(tree.find_all(exp.Literal)):
+        if _is_like_bytes(node) and not isinstance(node.parent, exp.Cast):
+            node.replace(exp.cast(node.copy(), "varchar"))
+
+
 def compare_searched(tree: exp.Expression) -> None:
     """Let `decode(x, a, 1, b, 2)` compare as `x <=> a` does."""
     for node in list(tree.find_all(exp.DecodeCase)):
@@ -118,7 +132,8 @@ def named(tree: exp.Expression) -> None:
 def _exact_equality(node: exp.Expression) -> bool:
     """Let the engine compare the sides of an equality as Spark does. False for what is not an equality."""
     if isinstance(node, exp.In) and all(
-        isinstance(expression, exp.Literal | exp.Neg | exp.Null) for expression in node.expressions
+        isinstance(expression, exp.Literal | exp.Neg | exp.Null) and not _is_like_bytes(expression)
+        for expression in node.expressions
     ):
         return _exact_list(node)
     if isinstance(node, exp.In) and node.expressions:
@@ -167,10 +182,13 @@ def _equality(left: exp.Expression, right: exp.Expression) -> exp.Expression:
 
 
 def _may_mix(left: exp.Expression, right: exp.Expression) -> bool:
-    """True where one side may be a number, and the other a text that DuckDB would round to it."""
+    """True where one side may be a number or bytes, and the other a text that DuckDB would round to it, or read as other
+    bytes."""
     sides = (left, right)
     if any(isinstance(side, exp.Null | exp.Boolean | exp.Struct | exp.Array | exp.Tuple) for side in sides):
         return False
+    if any(_is_like_bytes(side) for side in sides):
+        return True
     if any(isinstance(side, exp.Literal) and side.is_string and not _is_no_whole_number(side) for side in sides):
         return False
     return not all(isinstance(side, exp.Literal) and not side.is_string for side in sides)
@@ -182,6 +200,10 @@ def _sides(node: exp.Expression) -> list[exp.Expression]:
     if isinstance(node, exp.In):
         return [node.this, *node.expressions]
     return [node.this, node.args["low"], node.args["high"]] if isinstance(node, exp.Between) else []
+
+
+def _is_like_bytes(side: exp.Expression) -> bool:
+    return isinstance(side, exp.Literal) and side.is_string and _BYTES.search(side.name) is not None
 
 
 def _is_no_whole_number(side: exp.Expression) -> bool:

@@ -12,7 +12,7 @@ from hoodie.sql.cast_checks import MACROS as CAST_MACROS
 from hoodie.sql.cast_checks import cast_value, check_cast, checked, finite_float, keep_text, least_long, read_numeral
 from hoodie.sql.column_names import inner_columns, name_inner
 from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
-from hoodie.sql.comparisons import compare_searched, exact_comparison, named
+from hoodie.sql.comparisons import compare_searched, exact_comparison, keep_backslashes, named
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
 from hoodie.sql.date_intervals import MACROS as INTERVAL_MACROS
@@ -219,6 +219,7 @@ def duckdb_text(tree: exp.Expression) -> str:
         if value is not None:
             node.replace(checked(value, node))
     checked_products(copied)
+    keep_backslashes(copied)
     name_inner(columns)
     return str(copied.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE))
 
