@@ -44,6 +44,26 @@ def test_comparisons_are_those_of_doubles(db):
         assert [row[0] for row in db.sql(f"select id from t where {condition} order by id").rows()] == ids, condition
 
 
+def test_a_cast_to_float_is_compared_as_a_double(db):
+    """As Spark 4.2 has them. Beside a decimal DuckDB compared in FLOAT."""
+    for condition, ids in {
+        "cast(d as decimal(10, 2)) = 0.1F": [],
+        "cast(d as decimal(10, 2)) < 0.1F": [1],
+        "cast(0.5 as float) = cast(d as decimal(10, 2))": [3],
+        "cast(d as decimal(10, 2)) in (0.1F, 0.5F)": [3],
+        "cast(d as decimal(10, 2)) not in (0.1F, id)": [1, 2, 3, 4],
+        "cast(d as decimal(10, 2)) between 0.1F and 1F": [2, 3, 4],
+        "cast(case when d > 0.1F then 0 else 0.1 end as float) = cast(d as decimal(10, 2))": [],
+        "case cast(d as decimal(10, 2)) when cast(d as float) then true end": [3, 4],
+        "cast(d as decimal(10, 2)) in (select g from t where id < 4)": [3],
+        "d in (select cast(d as float) from t where id < 4)": [3],
+        "case d when g then true end": [3],
+        "d = 0.5F": [3],
+        "g = 0.1F": [1],
+    }.items():
+        assert [row[0] for row in db.sql(f"select id from t where {condition} order by id").rows()] == ids, condition
+
+
 def test_names_and_types_of_results_stay(db):
     result = db.sql("select g, -g as n, g = 0.1, g + 1, g * g, cast(g as string) as s from t where id = 1").table
     assert result.column_names == ["g", "n", "(g = 0.1)", "(g + 1)", "(g * g)", "s"]
