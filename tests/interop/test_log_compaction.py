@@ -83,6 +83,7 @@ def test_with_hudi_12(tmp_path, hudi12, version, ordering):
     hand_to_hand(hudi12, ours, table, ordering)
 
 
+@pytest.mark.deep("test_history.py has this release of Hudi, and the other test its log compactions")
 def test_with_hudi_15(tmp_path, hudi15):
     ours, table = mor_history(tmp_path / "t", "6", True)
     # Its log compaction makes a deletion by key of a marked row, and of these it compares no ordering values.
