@@ -25,7 +25,8 @@ from hudi_services.registry.load import read_registry
 from hudi_services.registry.lookup import registry_file
 from hudi_services.runtime.terminal import text_width
 
-if TYPE_CHECKING:  # it loads Arrow
+if TYPE_CHECKING:  # they load Arrow
+    from hudi_services.operations.advice.model import Advice
     from hudi_services.operations.inspect.table_look import Look
 
 _LIMIT = click.Option(
@@ -94,25 +95,29 @@ def _looks(
     )
 
 
-def _overview(pages: Any) -> Callable[..., Page]:
+def _overview(_pages: Any) -> Callable[..., Page]:
+    from hudi_services.operations.advice import page as advice  # loads all sources, which take a second
+    from hudi_services.operations.advice.rounds import of_source
+
     registry = click.get_current_context().params.get("registry")
 
     def page(look: Look) -> Page:
-        entry, server = look.entry, ()
+        entry = look.entry
+        server: tuple[Advice, ...] = ()
         if entry is not None and isinstance(entry.source, DatabaseSource):
-            server = pages.of_source(entry, read_registry(registry_file(registry)), look.now, registry)
-        result: Page = pages.advised_overview(look, text_width(), registry, server)
-        return result
+            server = of_source(entry, read_registry(registry_file(registry)), look.now, registry)
+        return advice.advised_overview(look, text_width(), registry, server)
 
     return page
 
 
-def _unread(pages: Any) -> Callable[..., Page]:
+def _unread(_pages: Any) -> Callable[..., Page]:
+    from hudi_services.operations.advice.page import unread_overview
+
     registry = click.get_current_context().params.get("registry")
 
     def page(chosen: ChosenTable, error: Exception) -> Page:
-        result: Page = pages.unread_overview(chosen, error, text_width(), registry)
-        return result
+        return unread_overview(chosen, error, text_width(), registry)
 
     return page
 

@@ -1,8 +1,6 @@
 """Everything that commands which look at a table need: loaded when one of them runs."""
 
 from hudi_services.cli.render import print_page
-from hudi_services.operations.advice.page import advised_overview, unread_overview
-from hudi_services.operations.advice.rounds import of_source
 from hudi_services.operations.inspect.audit import audit
 from hudi_services.operations.inspect.changes import changes
 from hudi_services.operations.inspect.consumers import consumers
@@ -18,7 +16,6 @@ from hudi_services.operations.inspect.rows import rows
 from hudi_services.operations.inspect.table_look import look_at
 
 __all__ = [
-    "advised_overview",
     "audit",
     "changes",
     "commits",
@@ -29,7 +26,6 @@ __all__ = [
     "locks",
     "logs",
     "look_at",
-    "of_source",
     "partitions",
     "print_page",
     "properties",
@@ -37,5 +33,4 @@ __all__ = [
     "rows",
     "slices",
     "timeline",
-    "unread_overview",
 ]

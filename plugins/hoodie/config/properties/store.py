@@ -51,12 +51,13 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
             *(folder for folder in listing.folders if folder != STAGED),
             *(file.path for file in listing.files),
         ]
-        if main is None and backup is None and not other_paths:
-            break
+        mark = next((path for path in (DROPPED, MOVING, COPYING) if path in other_paths), None)
+        if main is None and backup is None and (mark or not other_paths):
+            break  # what a drop, move or copy has begun ends with its next run, and not with the pause
     for content in (main, backup):
         if isinstance(content, HoodieError):
             raise content
-    if mark := next((path for path in (DROPPED, MOVING, COPYING) if path in other_paths), None):
+    if mark:
         word = {DROPPED: "drop", MOVING: "move", COPYING: "copy"}[mark]
         raise OccupiedPathError(
             f"{storage.base_path} is not readable: a {word} of the table has begun and not ended",

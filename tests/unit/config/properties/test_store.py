@@ -11,6 +11,9 @@ from hoodie import HoodieTable
 from hoodie.config.properties.java_properties import format_properties
 from hoodie.config.properties.store import (
     BACKUP,
+    COPYING,
+    DROPPED,
+    MOVING,
     PROPERTIES,
     _versions,
     create_properties,
@@ -182,6 +185,17 @@ def test_a_reader_that_meets_an_update_tries_again(storage):
     storage.delete(PROPERTIES)
     storage.create(".hoodie/20240101000000000.commit", b"{}")
     assert load_properties(storage, Updating()).raw["k"] == NEW.raw["k"]
+
+
+@pytest.mark.parametrize("mark", [DROPPED, MOVING, COPYING])
+def test_a_drop_move_or_copy_that_has_begun_is_not_waited_for(storage, mark):
+    storage.delete(PROPERTIES)
+    storage.create(mark, b"")
+    clock = FakeClock()
+    begun = clock.now()
+    with pytest.raises(OccupiedPathError, match="has begun and not ended"):
+        load_properties(storage, clock)
+    assert (clock.now() - begun).total_seconds() < 0.1
 
 
 @pytest.mark.parametrize(
