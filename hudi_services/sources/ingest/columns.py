@@ -67,7 +67,7 @@ def missing_role(
     """The error of a column of the `table` that a file lacks, with the columns that it has, those with similar names first."""
     nearest = nearest_first(name, names)
     first = f"deliver {file} again with the column; or " if others_have_it else ""
-    if nearest and _is_near(name, nearest[0]):
+    if nearest and is_near(name, nearest[0]):
         meant = (
             "as they differ in case alone" if name.lower() == nearest[0].lower() else f"if {nearest[0]} is the column"
         )
@@ -82,7 +82,7 @@ def missing_role(
     )
 
 
-def _is_near(one: str, other: str) -> bool:
+def is_near(one: str, other: str) -> bool:
     """True if two names may be meant for one column, such as `ts` and `ts_ms`."""
     short, long = sorted((one.lower(), other.lower()), key=len)
     return short in long or SequenceMatcher(None, short, long).ratio() >= _NEAR

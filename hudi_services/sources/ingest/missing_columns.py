@@ -11,10 +11,10 @@ from hoodie.config.key import Options
 from hoodie.config.keys.write import SET_NULL_FOR_MISSING
 from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
-from hoodie.display import counted, some
+from hoodie.display import counted, nearest_first, some
 from hoodie.errors import MissingColumnError, SchemaConflictError
 from hoodie.write.plan import fills_absent
-from hudi_services.sources.ingest.columns import missing_role, roles
+from hudi_services.sources.ingest.columns import is_near, missing_role, roles
 from hudi_services.sources.ingest.files.source import FileBatch
 from hudi_services.sources.ingest.kafka.batch import TopicBatch
 from hudi_services.sources.ingest.request import IngestRequest
@@ -28,11 +28,13 @@ Without = Mapping[str, Sequence[str]]
 @dataclass(frozen=True)
 class MissingColumns:
     """Columns that files lack. Those of the table, or of `schema`, are `null` in the rows of these files. Without the `needed`
-    ones, which are those of the key and the order, no row of them is loaded."""
+    ones, which are those of the key and the order, no row of them is loaded. `renamed` are lines about those that have another
+    name there, perhaps."""
 
     null: Without = field(default_factory=dict)
     needed: Without = field(default_factory=dict)
     parts: str = "files"
+    renamed: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> Iterator[str]:
@@ -41,6 +43,7 @@ class MissingColumns:
             yield f"{self.parts} lack columns of the table, which are null in their rows: {_without(self.null)}"
         if self.needed:
             yield f"{self.parts} lack columns of the key or the order, and none of their rows fits: {_without(self.needed)}"
+        yield from self.renamed
 
 
 def missing_columns(
@@ -55,7 +58,29 @@ def missing_columns(
     needed = [*key, *order]
     names = [] if operation.deletes else [*shape.names(known), *batch.source.feed.columns, *partition]
     null = batch.files_without(name for name in dict.fromkeys(names) if name not in needed)
-    return MissingColumns(null, batch.files_without(dict.fromkeys(needed), also_null=True))
+    needed_without = batch.files_without(dict.fromkeys(needed), also_null=True)
+    return MissingColumns(null, needed_without, renamed=tuple(_renamed(batch, shape.names(known))))
+
+
+def _renamed(batch: FileBatch, of_table: Sequence[str]) -> Iterator[str]:
+    """A line for each column of the table that files lack, and one of another name that they bring in its place: it has a similar
+    name, or is the only one. Objects of JSON leave out what is null, so that the name has to be similar."""
+    feed = batch.source.feed
+    known = {*of_table, *feed.columns}
+    files: dict[tuple[str, str], list[str]] = {}
+    for path, columns in batch.columns.items():
+        more = sorted(columns - known)
+        lacking = [name for name in of_table if name not in columns] if more else []
+        for name in lacking:
+            nearest = nearest_first(name, more)[0]
+            only = len(lacking) == len(more) == 1 and batch.source.file_format != "json"
+            if only or is_near(name, nearest):
+                files.setdefault((name, nearest), []).append(path)
+    for (name, new), paths in files.items():
+        key = f"`rename: {{{new}: {feed.rename.get(name, name)}}}`"
+        apart = any(name in columns for columns in batch.columns.values())
+        alone = ", and load these files apart from those with the old name (`--files`)" if apart else ""
+        yield f"{some(paths, 3)} lack {name} and bring {new}: if it is renamed, say {key} in the source{alone}"
 
 
 def check_missing(missing: MissingColumns, known: Iterable[str], source: str, options: Options) -> None:
@@ -67,9 +92,10 @@ def check_missing(missing: MissingColumns, known: Iterable[str], source: str, op
     of_table = {name: missing.null[name] for name in known if name in missing.null}
     if of_table and not fills_absent(options):
         default = "give them a `default` in `schema`, " if missing.parts == "files" else ""
+        renamed = "".join(f"; {line}" for line in missing.renamed)
         raise SchemaConflictError(
             f"{missing.parts.capitalize()} of {source} lack columns of the table",
-            found=f"{_without(of_table)}, and {SET_NULL_FOR_MISSING.name}=false",
+            found=f"{_without(of_table)}, and {SET_NULL_FOR_MISSING.name}=false{renamed}",
             fix=f"add the columns to the {missing.parts}, {default}or remove that option; nothing was loaded",
         )
 

@@ -6,16 +6,18 @@ All rows are read, for a new field may appear in any of them. In a CSV file, onl
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
 
+from hoodie.display import nearest_first
 from hoodie.errors import SchemaConflictError, SourceError
 from hoodie.formats.int96 import local_columns, open_parquet, utc_schema
 from hoodie.storage import Storage, closing_input
 from hudi_services.entry.feed.model import Feed
+from hudi_services.sources.ingest.columns import is_near
 from hudi_services.sources.ingest.files.big_integers import vast_json
 from hudi_services.sources.ingest.files.csv_rows import Block, csv_rows, read_start, row_blocks, without_null_texts
 from hudi_services.sources.ingest.files.declaration import header_names
@@ -53,11 +55,12 @@ _DELIMITERS = ";\t|,"
 class _UndeclaredColumnError(pa.ArrowInvalid):  # type: ignore[misc]
     """A column, by its dotted name, that the feed does not declare. A feed that skips broken files leaves its file out."""
 
-    def __init__(self, column: str) -> None:
+    def __init__(self, column: str, lacking: tuple[str, ...]) -> None:
         super().__init__(
             f"column {column!r} is not in `schema`: declare it, or say `undeclared: keep` or `undeclared: drop`"
         )
         self.column = column
+        self.lacking = lacking
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class FileSchemas:
                 other = other_content(self.storage, path)
                 return Look((), ": ".join(other) if other is not None else str(error) or type(error).__name__)
             if isinstance(error, _UndeclaredColumnError):
-                raise self._undeclared(path, error.column) from error
+                raise self._undeclared(path, error.column, error.lacking) from error
             raise unreadable(self.storage, path, error) from error
 
     @property
@@ -124,7 +127,7 @@ class FileSchemas:
         if declared is None:
             return [Weighed(result)]
         if self.feed.undeclared == "refuse":
-            self._check_declared(unknown_field(result, declared))
+            self._check_declared(unknown_field(result, declared), result.names)
         more = self.feed.undeclared == "keep"
         columns = [_as_declared(column, declared, more=more) for column in result if self._is_taken(column.name)]
         return [Weighed(pa.schema(columns))]
@@ -134,7 +137,9 @@ class FileSchemas:
         with text_input(self.storage, path, self.feed.csv.encoding) as source:
             start = read_start(source, signs, header_names(self.feed))
             if self.feed.undeclared == "refuse":
-                self._check_declared(next((name for name in start.names if not self._is_taken(name)), None))
+                self._check_declared(
+                    next((name for name in start.names if not self._is_taken(name)), None), start.names
+                )
             names = [name for name in start.names if self._is_taken(name)]
             guesses = dict.fromkeys((name for name in names if self._known_field(name) is None), pa.null())
             reads_rows = (guesses or self._skips) and not self.headers_only
@@ -182,19 +187,19 @@ class FileSchemas:
                     return reasons[0]
         return None
 
-    def _check_declared(self, undeclared: str | None) -> None:
+    def _check_declared(self, undeclared: str | None, names: Sequence[str]) -> None:
         if undeclared is not None:
-            raise _UndeclaredColumnError(undeclared)
+            raise _UndeclaredColumnError(undeclared, tuple(name for name in self.feed.columns if name not in names))
 
-    def _undeclared(self, path: str, column: str) -> SourceError:
+    def _undeclared(self, path: str, column: str, lacking: Sequence[str]) -> SourceError:
         others = "or say `undeclared: keep`, which guesses its type, or `undeclared: drop`, which leaves it out"
         return SourceError(
             f"Source file {self.storage.base_path}/{path} has the undeclared column {column!r}",
             found=f"`schema` of the source declares {', '.join(self.feed.columns)}",
-            fix=f"{self._other_reading(column) or f'{_declaration(column)}, {others}'}; nothing was loaded",
+            fix=f"{self._other_reading(column, lacking) or f'{_declaration(column)}, {others}'}; nothing was loaded",
         )
 
-    def _other_reading(self, column: str) -> str | None:
+    def _other_reading(self, column: str, lacking: Sequence[str]) -> str | None:
         """The remedy for a column that was probably declared, in other letters or behind another delimiter."""
         sign = next((sign for sign in _DELIMITERS if sign in column), None) if self.file_format == "csv" else None
         if sign is not None:
@@ -207,6 +212,13 @@ class FileSchemas:
             return (
                 f"write `{column}` in place of `{twin}` in `schema`, as they differ in case, and `rename: {{{column}: {twin}}}` "
                 "for the name in the table"
+            )
+        near = [name for name in nearest_first(column, lacking) if is_near(name, column)]
+        old = near[0] if near else next(iter(lacking), None) if len(lacking) == 1 else None
+        if old is not None and "." not in column:
+            return (
+                f"the file lacks `{old}`: if it is renamed, write `{column}` in place of `{old}` in `schema`, and `rename: "
+                f"{{{column}: {self.feed.rename.get(old, old)}}}` for the name in the table; if not, {_declaration(column)}"
             )
         return None
 

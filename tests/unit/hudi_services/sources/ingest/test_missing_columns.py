@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoodie.engine import LocalEngine
-from hoodie.errors import MissingColumnError
+from hoodie.errors import MissingColumnError, SchemaConflictError, SourceError
 from hudi_services.sources.ingest.missing_columns import MissingColumns, missing_columns
 
 HEADER = "id,part,ts,value\n"
@@ -91,3 +91,63 @@ def test_objects_of_json_leave_out_what_is_null_and_not_what_is_needed(feed):
     feed.run("json")
     feed.land("2.json", [{"id": "a"}])
     assert missing(feed, "json", known=True) == MissingColumns({}, {"ts": ["2.json"]})
+
+
+@pytest.mark.parametrize("new", ["value_new", "amount"])
+def test_a_column_of_another_name_is_named_beside_the_one_that_is_lacking(feed, new):
+    feed.land("1.csv", f"{HEADER}a,p,1,1\n")
+    feed.run("csv")
+    feed.land("2.csv", HEADER.replace("value", new) + "b,p,1,2\n")
+    line = f"2.csv lack value and bring {new}: if it is renamed, say `rename: {{{new}: value}}` in the source"
+    (renamed,) = missing(feed, known=True).renamed
+    assert renamed == line
+    with pytest.raises(SchemaConflictError) as raised:
+        feed.run("csv", options={"hoodie.write.set.null.for.missing.columns": "false"})
+    assert line in str(raised.value)
+    assert f"WARNING: {line}" in feed.run("csv").message
+    feed.land("3.csv", f"{HEADER}c,p,1,2\n")
+    feed.land("4.csv", HEADER.replace("value", new) + "d,p,1,2\n")
+    assert missing(feed, known=True).renamed == ()
+
+
+def test_files_of_both_names_have_to_be_loaded_apart(feed):
+    feed.land("1.csv", f"{HEADER}a,p,1,1\n")
+    feed.run("csv")
+    feed.land("2.csv", HEADER.replace("value", "value_new") + "b,p,1,2\n")
+    feed.land("3.csv", f"{HEADER}c,p,1,2\n")
+    (renamed,) = missing(feed, known=True).renamed
+    assert renamed.endswith("and load these files apart from those with the old name (`--files`)")
+    declared = {"rename": {"value_new": "value"}}
+    with pytest.raises(SourceError, match="Two columns of"):
+        feed.run("csv", declared=declared)
+
+
+def test_further_columns_are_no_other_names(feed):
+    feed.land("1.csv", f"{HEADER}a,p,1,1\n")
+    feed.run("csv")
+    feed.land("2.csv", "id,part,ts,colour,weight\nb,p,1,2,3\n")
+    assert missing(feed, known=True).renamed == ()
+    feed.land("2.csv", f"{HEADER.strip()},value_2\nb,p,1,2,3\n")
+    assert missing(feed, known=True).renamed == ()
+
+
+def test_objects_of_json_need_a_similar_name(feed):
+    feed.land("1.json", [{"id": "a", "part": "p", "ts": 1, "value": 1, "note": 1}])
+    feed.run("json")
+    feed.land("2.json", [{"id": "b", "part": "p", "ts": 1, "value_new": 1, "weight": 2}])
+    (renamed,) = missing(feed, "json", known=True).renamed
+    assert "bring value_new: if it is renamed, say `rename: {value_new: value}`" in renamed
+
+
+def test_a_declared_column_of_another_name(feed):
+    schema = {"id": "string", "part": "string", "ts": "bigint", "value": "bigint"}
+    feed.land("1.csv", HEADER.replace("value", "value_new") + "b,p,1,2\n")
+    with pytest.raises(SourceError) as raised:
+        feed.run("csv", declared={"schema": schema})
+    assert (
+        "the file lacks `value`: if it is renamed, write `value_new` in place of `value` in `schema`, and "
+        "`rename: {value_new: value}` for the name in the table; if not, add `value_new: string`"
+    ) in str(raised.value)
+    del schema["value"]
+    declared = {"schema": {**schema, "value_new": "bigint"}, "rename": {"value_new": "value"}}
+    assert feed.run("csv", declared=declared).rows_inserted == 1
