@@ -208,6 +208,25 @@ class ChangedFiles:
 
 
 @dataclass(frozen=True)
+class NewFiles:
+    """Files of the source in `folder` that no load has looked at: how many, their bytes, and since when the first one waits."""
+
+    folder: str
+    count: int
+    bytes: int
+    since: datetime
+
+
+@dataclass(frozen=True)
+class BrokenFiles:
+    """Files of the source in `folder` that loads left out, as they could not be read: path and reason of each."""
+
+    folder: str
+    reasons: Mapping[str, str]
+    since: datetime | None
+
+
+@dataclass(frozen=True)
 class FailedChecks:
     """Checks of the data that the newest load failed, and was committed: what they are, in words. `lost_rows`: it kept one of
     many different rows of a key."""
@@ -265,6 +284,8 @@ class TableFacts:
     idle_load: IdleLoad | None = None
     bad_rows: BadRows | None = None
     changed_files: ChangedFiles | None = None
+    new_files: NewFiles | None = None
+    broken_files: BrokenFiles | None = None
     failed_checks: FailedChecks | None = None
     idle_patterns: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

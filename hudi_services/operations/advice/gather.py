@@ -31,7 +31,7 @@ from hudi_services.operations.advice.obstacle import unreadable_by
 from hudi_services.operations.advice.overview_facts import overview_facts
 from hudi_services.operations.advice.quarantine import bad_rows, looked_text
 from hudi_services.operations.advice.schedule import starts_of
-from hudi_services.operations.advice.source_files import changed_files, patterns_without_files
+from hudi_services.operations.advice.source_files import SourceFiles, patterns_without_files, source_files
 from hudi_services.operations.doctor.registry_tables import patient
 from hudi_services.operations.doctor.rounds import look as diagnose
 from hudi_services.operations.history.queries import ENDED, last_ended
@@ -140,15 +140,18 @@ def _foreign_properties(look: Look) -> tuple[Damage, ...]:
 
 
 def with_source(facts: TableFacts, look: Look) -> TableFacts:
-    """The facts with those of the source of the table's feed: files that have changed since their load, patterns that match
-    nothing, and the quarantine."""
+    """The facts with those of the source of the table's feed: files that are new, or left out, or have changed since their
+    load, patterns that match nothing, and the quarantine."""
     entry = look.entry
     if entry is None:
         return facts
+    files = _readable(lambda: source_files(entry, look.state, look.now)) or SourceFiles()
     return replace(
         facts,
         bad_rows=_readable(lambda: bad_rows(entry, look)),
-        changed_files=_readable(lambda: changed_files(entry, look.state)),
+        changed_files=files.changed,
+        new_files=files.new,
+        broken_files=files.broken,
         idle_patterns=_readable(lambda: patterns_without_files(entry)) or (),
         looked=(*facts.looked, "loaded files", looked_text(entry, look)),
     )

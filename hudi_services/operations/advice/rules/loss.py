@@ -13,6 +13,7 @@ from hoodie.model.place import is_local
 from hudi_services.operations.advice.facts import BadRows, TableFacts
 from hudi_services.operations.advice.model import Advice, Severity, clock, length
 from hudi_services.operations.inspect.text import size
+from hudi_services.sources.ingest.files.pattern_check import DATE
 
 _MOST_NAMED = 5  # files
 _SOON = 0.25  # share of the time for which services keep commits for a consumer
@@ -126,18 +127,39 @@ def changed_files(facts: TableFacts) -> Iterator[Advice]:
     )
 
 
+def broken_files(facts: TableFacts) -> Iterator[Advice]:
+    """Source files that loads left out because they cannot be read."""
+    broken = facts.broken_files
+    if broken is None or not broken.reasons:
+        return
+    path, reason = next(iter(sorted(broken.reasons.items())))
+    yield Advice(
+        facts.table,
+        Severity.LOSS,
+        "broken files",
+        broken.folder,
+        f"Loads leave {counted(len(broken.reasons), 'source file')} out, which cannot be read",
+        broken.since,
+        detail=f"Their rows are not in the table. {path}: {reason.rstrip('.')}.",
+        fix=facts.target.command("ingest --explain"),
+        remedy="Deliver each file again: a load tries it once it has changed.",
+        waits="It waits for a user.",
+    )
+
+
 def idle_patterns(facts: TableFacts) -> Iterator[Advice]:
     """Patterns of the source that match no file: loads find nothing, and do not fail. It is graver if no load has made the
     table."""
     for text in facts.idle_patterns:
+        is_date = text.startswith(DATE)
         yield Advice(
             facts.table,
             Severity.FAILED if facts.unreadable is not None else Severity.DUE,
             "source pattern",
             text.partition(":")[0],
-            f"Loads find no file: {text}",
+            f"Loads {'of days ' if is_date else ''}find no file: {text}",
             fix=facts.target.command("ingest --explain"),
-            remedy="Correct `source.pattern`, `format` or `path` in the registry.",
+            remedy=f"Correct `source.{'date_pattern`' if is_date else 'pattern`, `format` or `path`'} in the registry.",
             waits="It waits for a user.",
         )
 

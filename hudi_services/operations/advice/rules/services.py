@@ -34,6 +34,24 @@ def due(facts: TableFacts) -> Iterator[Advice]:
         )
 
 
+def new_files(facts: TableFacts) -> Iterator[Advice]:
+    """Files of the source that the next load brings. A table that misses its freshness has advice on its load."""
+    new, loader = facts.new_files, facts.loader
+    if new is None or loader is None or facts.is_stale:
+        return
+    yield Advice(
+        facts.table,
+        Severity.DUE,
+        "new files",
+        new.folder,
+        f"{counted(new.count, 'new source file')}, {size(new.bytes)}, {'waits' if new.count == 1 else 'wait'} in {new.folder}",
+        new.since,
+        fix=command(facts, loader.service),
+        waits=why_not_started(facts, loader.service),
+        service=loader.service,
+    )
+
+
 def _text(work: Work) -> str:
     amount = counted(work.items, work.noun)
     match work.service:

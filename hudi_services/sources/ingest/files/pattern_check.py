@@ -9,32 +9,53 @@ from collections.abc import Collection, Sequence
 
 from hoodie.display import counted
 from hoodie.storage import open_storage
-from hudi_services.sources.ingest.files.listing import FORMATS, is_hidden, walk_source
+from hudi_services.sources.ingest.files.listing import FORMATS, DatePattern, is_hidden, walk_source
 from hudi_services.sources.ingest.files.names import Names
 from hudi_services.sources.ingest.files.text import TO_CSV
 
+DATE = "date_pattern"
+"""The first word of the sentence about dates."""
 _COMPARED = 1000  # paths that a pattern is compared with
 WORKBOOKS = (".xlsx", ".xlsm", ".xls")
 """Endings of workbooks of Excel."""
 _PACKED = (".gz", ".bz2", ".zst", ".xz")
 
 
-def idle_patterns(folder: str, patterns: Sequence[str], file_format: str, left_out: Collection[str]) -> list[str]:
-    """A sentence for each pattern that matches no file below the folder, but for the folders `left_out` (canonical paths). None
-    without any file. Without patterns the endings of the format count as one. The walk ends once each has a file.
+def idle_patterns(
+    folder: str,
+    patterns: Sequence[str],
+    file_format: str,
+    left_out: Collection[str],
+    date_pattern: str | None = None,
+) -> list[str]:
+    """A sentence for each pattern that matches no file below the folder, but for the folders `left_out` (canonical paths), and
+    for the pattern of dates. None without any file. Without patterns the endings of the format count as one. The walk ends once
+    each has a file.
 
     Raises OSError for a folder that cannot be listed.
     """
     missing = _names(patterns, file_format)
+    dates = DatePattern(date_pattern) if date_pattern is not None else None
     paths: list[str] = []
     for file in walk_source(open_storage(folder), "", frozenset(left_out)):
         if is_hidden(file.name):
             continue
         paths.append(file.path)
         missing = {words: names for words, names in missing.items() if file.path not in names}
-        if not missing:
+        dates = None if dates is not None and dates.find(file.path) is not None else dates
+        if not missing and dates is None:
             return []
-    return [_sentence(words, names, folder, paths) for words, names in missing.items()] if paths else []
+    if not paths:
+        return []
+    sentences = [_sentence(words, names, folder, paths) for words, names in missing.items()]
+    return [*sentences, *([undated(date_pattern, folder, paths)] if dates is not None and date_pattern else [])]
+
+
+def undated(date_pattern: str, folder: str, paths: Sequence[str]) -> str:
+    """The sentence about a pattern of dates that no file has."""
+    return (
+        f"{DATE} {date_pattern!r} is in no path of {counted(len(paths), 'file')} below {folder}, such as {max(paths)}"
+    )
 
 
 def idle_patterns_of(paths: Sequence[str], folder: str, patterns: Sequence[str], file_format: str) -> list[str]:

@@ -27,7 +27,7 @@ from hudi_services.sources.ingest.files.declaration import declared_schema, defa
 from hudi_services.sources.ingest.files.listing import FORMATS, SourceFile, list_source
 from hudi_services.sources.ingest.files.names import Names
 from hudi_services.sources.ingest.files.numbers import roomy
-from hudi_services.sources.ingest.files.pattern_check import idle_patterns_of
+from hudi_services.sources.ingest.files.pattern_check import idle_patterns_of, undated
 from hudi_services.sources.ingest.files.plan import SHOWN, Choice, FilesPlan, Window, plan_files
 from hudi_services.sources.ingest.files.readers import FileSplit, file_splits
 from hudi_services.sources.ingest.files.schema import COUNTS, FileSchemas, with_later
@@ -84,6 +84,9 @@ class FilesSource:
         if plan.unmatched:
             paths = [file.path for file in files]
             plan = replace(plan, idle=tuple(idle_patterns_of(paths, self.folder, self.feed.pattern, self.file_format)))
+        if self.date_pattern is not None and files and not any(file.day for file in files):
+            sentence = undated(self.date_pattern, self.folder, [file.path for file in files])
+            plan = replace(plan, idle=(*plan.idle, sentence))
         return FileBatch(self, before, plan)
 
     def _check_asked(self, files: Sequence[SourceFile]) -> None:

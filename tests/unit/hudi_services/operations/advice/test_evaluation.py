@@ -12,12 +12,14 @@ from hudi_services.entry.target import Target
 from hudi_services.operations.advice.evaluation import RULES, advise
 from hudi_services.operations.advice.facts import (
     BadRows,
+    BrokenFiles,
     ChangedFiles,
     Damage,
     FailedChecks,
     Held,
     HeldLock,
     LastRun,
+    NewFiles,
     OpenPurge,
     PendingInstant,
     Reader,
@@ -43,6 +45,8 @@ TROUBLES = {
     "consumers": {"readers": (Reader("bi", 1, AT_NINE, NOW - timedelta(hours=1), passed=True),)},
     "quarantine": {"bad_rows": BadRows("/q", 1, 9, 1, AT_NINE)},
     "changed_files": {"changed_files": ChangedFiles("/land", ("a b.csv",), AT_NINE), "starts": start("ingest")},
+    "broken_files": {"broken_files": BrokenFiles("/land", {"a b.csv": "torn"}, AT_NINE), "starts": start("ingest")},
+    "new_files": {"new_files": NewFiles("/land", 2, 9, AT_NINE), "starts": start("ingest")},
     "idle_patterns": {"idle_patterns": ("pattern '*.cvs' matches nothing: 1 of 1 file below /land ends in .csv",)},
     "checks": {"failed_checks": FailedChecks("7", "1 of 2 checks failed", AT_NINE)},
     "last_runs": {"runs": (LastRun("clean", "failed", AT_NINE),)},
