@@ -7,7 +7,6 @@ from a day before what was followed so far, as clocks of writers differ.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -28,19 +27,20 @@ from hudi_services.operations.watch.snapshot import snapshot
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.trends import keep_point
 from hudi_services.operations.watch.unread import with_error
+from hudi_services.runtime.pause import FILE as PAUSE
 from hudi_services.sources.cdc.mysql.equality.proof import verified_up_to
 
 _ALL = "0"
 """The floor of a table that was not there at the last look, or had no instants: any instant is new."""
 WHOLE_EVERY = timedelta(minutes=10)
-"""The time after which the files are looked at although nothing happened on the timeline: locks, pauses and objectives
-change without it."""
+"""The time after which the files are looked at although nothing happened on the timeline: locks and objectives change
+without it."""
 _APART = timedelta(days=1)
 """The time that a writer's clock may be behind that of another one whose commit was seen already."""
 
 
 def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelta = WHOLE_EVERY) -> int:
-    """Bring the store up to date with a table, and return how many events are new. Two storage calls where nothing happened.
+    """Bring the store up to date with a table, and return how many events are new. Three storage calls where nothing happened.
 
     A table that is not there, or cannot be read, is a summary that says so; its events come once it can. Raises StoreError.
     """
@@ -60,7 +60,7 @@ def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelt
 def _followed(
     entry: Table, store: SnapshotStore, cursor: Cursor | None, table_look: Look, whole_every: timedelta
 ) -> int:
-    marks = _marks(table_look.state.timeline.instants)
+    marks = _marks(table_look)
     again_at = cursor.again_at if cursor is not None and cursor.marks == marks else None
     # A later time stems from a clock that was ahead.
     if again_at is not None and timedelta(0) < again_at - table_look.now <= whole_every:
@@ -192,8 +192,12 @@ def _event(entry: Table, table_look: Look, instant: Instant, *, fresh: bool) -> 
     )
 
 
-def _marks(instants: Iterable[Instant]) -> str:
+def _marks(table_look: Look) -> str:
+    """A short stamp of the timeline, and of the pause: a user who pauses the table, or ends that, looks at the page for it."""
     digest = hashlib.sha256()
-    for instant in instants:
+    for instant in table_look.state.timeline.instants:
         digest.update(f"{instant.time} {instant.action} {instant.state.name} {instant.completion_time}\n".encode())
+    pause_file = table_look.storage.info(PAUSE)
+    if pause_file is not None:
+        digest.update(f"{pause_file.size} {pause_file.modified_ms}\n".encode())
     return digest.hexdigest()

@@ -87,7 +87,10 @@ def test_new_files_wait_for_a_load_that_may_not_come(tmp_path):
     assert changed(file, tmp_path).paths == ()
     due = advised(file, "orders")["new files"]
     assert (due.severity, due.text) == ("due", f"2 new source files, 24 bytes, wait in {tmp_path}/land")
-    assert (due.fix, due.waits) == ("hudi-services ingest --table orders", "Nothing starts it: ingest.schedule is not set.")
+    assert (due.fix, due.waits) == (
+        "hudi-services ingest --table orders",
+        "Nothing starts it: ingest.schedule is not set.",
+    )
     assert datetime.now(UTC) - due.since < timedelta(minutes=10)
     assert main(["ingest", "--table=orders", f"--registry={file}"]) == 0
     assert "new files" not in advised(file, "orders")

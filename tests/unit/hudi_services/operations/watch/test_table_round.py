@@ -17,7 +17,7 @@ from hudi_services.cli.program import main
 from hudi_services.entry.table import Table
 from hudi_services.operations.watch.store import GRACE
 from hudi_services.operations.watch.table_round import look
-from hudi_services.runtime.pause import pause
+from hudi_services.runtime.pause import pause, resume
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 from tests.support.watched import entry, reported, write
@@ -293,3 +293,17 @@ def test_a_timeline_of_many_instants(store, tmp_path):
     assert store.fleet()[0].instants == 1101
     body = store.table("orders").body
     assert (len(body["timeline"]), body["older"]) == (1000, True)
+
+
+def test_a_pause_of_a_quiet_table_is_there_at_the_next_round(store, table):
+    write(table)
+    look(entry(table), store, table.clock)
+    pause(table.storage, table.clock, "me", "because")
+    look(entry(table), store, table.clock)
+    assert store.fleet()[0].health == "paused"
+    resume(table.storage)
+    look(entry(table), store, table.clock)
+    assert store.fleet()[0].health == "ok"
+    before = store.fleet()[0].looked_at
+    look(entry(table), store, table.clock)
+    assert store.fleet()[0].looked_at == before, "a quiet table is not looked at again"
