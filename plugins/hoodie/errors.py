@@ -7,12 +7,15 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import ClassVar
 
+_UNKNOWN = "by `rollback`, of which `hudi-services show commits` has the instant"
 
-def rollback_fix(instant: str = "…") -> str:
-    """Return the remedy for what a commit has broken; `instant` is its time."""
+
+def rollback_fix(instant: str | None = None) -> str:
+    """Return the remedy for what a commit has broken; `instant` is its time, None where only the list of commits shows it."""
+    command = f"with `hudi-services rollback --instant {instant}`" if instant is not None else _UNKNOWN
     return (
-        f"roll its commit back with `hudi-services rollback --instant {instant}`, or, where commits came after it, restore "
-        "the table to a savepoint before it: `hudi-services savepoint list` has those that there are"
+        f"roll its commit back {command}, or, where commits came after it, restore the table to a savepoint before it: "
+        "`hudi-services savepoint list` has those that there are"
     )
 
 

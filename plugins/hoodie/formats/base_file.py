@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from hoodie.cache import cached_property
 from hoodie.errors import CorruptFileError, UnsupportedTableError, rollback_fix
 from hoodie.formats.bloom import BloomFilter
-from hoodie.formats.data_file import telling_missing
+from hoodie.formats.data_file import telling_missing, writer_of
 from hoodie.formats.dictionary_columns import (
     coded,
     coded_columns,
@@ -340,5 +340,5 @@ class BaseFileReader:
         return CorruptFileError(
             f"Base file {self._where} cannot be read",
             found=str(error),
-            fix=f"restore the file from a copy, or {rollback_fix()}",
+            fix=f"restore the file from a copy, or {rollback_fix(writer_of(self._where))}",
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from hoodie.errors import MissingFileError, rollback_fix
+from hoodie.model.names import BaseFileName
 from hoodie.storage.base import File, Storage, closing_input
 
 
@@ -27,5 +28,11 @@ def telling_missing(where: str, kind: str) -> Iterator[None]:
             f"{kind} file {where} is missing",
             found="the timeline says that it is there",
             fix="read again if a cleaner ran during the query, or retain more commits (hoodie.clean.commits.retained) if queries "
-            f"take longer than those; otherwise restore the file from a copy, or {rollback_fix()}",
+            f"take longer than those; otherwise restore the file from a copy, or {rollback_fix(writer_of(where))}",
         ) from error
+
+
+def writer_of(path: str) -> str | None:
+    """The instant that wrote a base file, by its name; None for other files: a log may have the name of its file slice."""
+    name = BaseFileName.parse(path.rpartition("/")[2])
+    return name.instant if name is not None else None

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hoodie.config.keys.write import COMPRESSION
-from hoodie.errors import CorruptFileError, UnsupportedTableError
+from hoodie.errors import CorruptFileError, MissingFileError, UnsupportedTableError
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.storage import LocalStorage, walk_files
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -75,3 +75,17 @@ def test_a_file_with_other_numbers_of_rows_is_refused(tmp_path):
     assert refused >= 3
     path.write_bytes(whole)
     assert table.read().num_rows == 300
+
+
+@pytest.mark.parametrize("content", [b"torn", None])
+def test_the_remedy_of_a_broken_or_missing_file_names_the_instant_that_wrote_it(tmp_path, content):
+    for name, command in (
+        ("f-0_0-1-2_20260102030405006.parquet", "`hudi-services rollback --instant 20260102030405006`"),
+        ("delivered.parquet", "`hudi-services show commits`"),
+    ):
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises((CorruptFileError, MissingFileError)) as caught:
+            BaseFileReader(LocalStorage(str(tmp_path)), name)
+        assert command in caught.value.fix
+        assert "…" not in caught.value.fix
