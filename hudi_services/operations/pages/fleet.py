@@ -22,7 +22,7 @@ from hudi_services.operations.pages.state import State
 from hudi_services.registry.load import Reading
 from hudi_services.services.entries import ENTRIES, Entries
 
-_GRAVE = frozenset(("gone", "unreadable", "damaged", "failed", "asks", "blocked", "missed"))
+_GRAVE = frozenset(("gone", "unreadable", "damaged", "loses", "failed", "asks", "blocked", "missed"))
 _GRAVEST = 3  # tables of the card
 _CHECK, _WATCH = "hudi-services registry check", "hudi-services watch"
 _STALE = timedelta(minutes=30)  # a watcher looks at each table every ten minutes at least
@@ -92,7 +92,8 @@ def card_of(fleet_values: Fleet) -> Card:
     wanting = [table for table in fleet_values.tables if table.state in _GRAVE]
     wanting.sort(key=lambda table: (GRAVEST.index(table.state), -(table.urgency or 0), table.name))
     gravest = tuple(
-        Grave(table.name, "; ".join(reason.rstrip(".") for reason in table.reasons)) for table in wanting[:_GRAVEST]
+        Grave(table.name, "; ".join(reason.rstrip(".") for reason in table.reasons or (table.advice or "",)))
+        for table in wanting[:_GRAVEST]
     )
     return Card(dict(Counter(table.state for table in fleet_values.tables)), gravest, fleet_values.seen)
 

@@ -23,6 +23,7 @@ Standing = Literal[
     "missing",
     "unreadable",
     "damaged",
+    "loses",
     "failed",
     "asks",
     "blocked",
@@ -34,6 +35,7 @@ Standing = Literal[
 ]
 GRAVEST: tuple[Standing, ...] = get_args(Standing)
 """The gravest first. `gone`: it is absent, and was there; `missing`: it is absent, and no load of ours would make it;
+`loses`: rows or changes are not in it, or will be lost for a reader, by the most urgent advice;
 `failed`: the last run of a service; `asks`: a run waits for an approval; `unknown`: the watcher has not looked at the
 table yet; the others as in `Summary.health`."""
 
@@ -80,6 +82,8 @@ def row(table: Table, fleet_state: FleetState, today: date) -> FleetRow:
     failed = [run.service for run in runs if run.is_failed]
     asking = [run.service for run in runs if run.state == "asks"]
     standings: list[Standing] = ["unknown" if summary is None else _seen(table, summary)]
+    if summary is not None and summary.severity == Severity.LOSS:
+        standings.append("loses")
     if failed:
         standings.append("failed")
     if asking:

@@ -9,7 +9,7 @@ import { gained } from "./saved.js";
 import { ago, count, counted, size } from "./words.js";
 
 const STATES = {
-  gone: ["✕", "is gone", "bad"], missing: ["✕", "is not there", "bad"], unreadable: ["✕", "cannot be read", "bad"], damaged: ["✕", "damaged", "bad"], failed: ["✕", "a run failed", "bad"], asks: ["◆", "waits for approval", "warn"],
+  gone: ["✕", "is gone", "bad"], missing: ["✕", "is not there", "bad"], unreadable: ["✕", "cannot be read", "bad"], damaged: ["✕", "damaged", "bad"], loses: ["✕", "loses rows", "bad"], failed: ["✕", "a run failed", "bad"], asks: ["◆", "waits for approval", "warn"],
   blocked: ["◆", "blocked", "warn"], missed: ["▲", "misses objectives", "warn"], absent: ["○", "not there yet", "soft"],
   unknown: ["○", "not looked at yet", "soft"], paused: ["◼", "paused", "warn"], ok: ["●", "fine", "good"],
 }; // the gravest first

@@ -2,7 +2,7 @@
 
 const NAME = "Hudi tables";
 const WORDS = {
-  gone: "gone", missing: "not there", unreadable: "cannot be read", damaged: "damaged", failed: "with a failed run",
+  gone: "gone", missing: "not there", unreadable: "cannot be read", damaged: "damaged", loses: "losing rows", failed: "with a failed run",
   asks: "waiting for approval", blocked: "blocked", missed: "with missed objectives",
   absent: "not there yet", unknown: "not looked at yet", paused: "paused", ok: "fine",
 };

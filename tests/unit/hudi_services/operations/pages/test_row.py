@@ -31,7 +31,9 @@ def seen(summary: Summary | None = None, **states: str) -> FleetRow:
 
 def test_every_health_has_its_place() -> None:
     assert (
-        set(GRAVEST) == set(get_args(Standing)) == {*get_args(Health), "gone", "missing", "failed", "asks", "unknown"}
+        set(GRAVEST)
+        == set(get_args(Standing))
+        == {*get_args(Health), "gone", "missing", "loses", "failed", "asks", "unknown"}
     )
 
 
@@ -50,6 +52,13 @@ def test_every_health_has_its_place() -> None:
 def test_the_gravest_stands(health: Health | None, states: dict[str, str], shown: str) -> None:
     summary = Summary("t", "/lake/t", health, NOW) if health is not None else None
     assert seen(summary, **states).state == shown
+
+
+def test_a_table_whose_advice_is_a_loss_is_not_fine() -> None:
+    left_out = Summary("t", "/lake/t", "ok", NOW, advice="2 loads left 9 rows in the quarantine", severity="loss")
+    assert seen(left_out).state == "loses"
+    assert seen(left_out, clean="failed").state == "loses"
+    assert seen(replace(left_out, severity="due")).state == "ok"
 
 
 def test_reasons_are_those_of_the_look_and_of_the_runs() -> None:
