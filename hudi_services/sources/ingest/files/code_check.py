@@ -1,10 +1,12 @@
-"""Texts of CSV files that are codes, such as 007, in columns that are numbers in the table and not declared in the registry.
+"""Texts of CSV and JSON that are codes, such as 007, in columns that are numbers in the table and not declared in the registry.
 
 A first load keeps a column with such texts as text. A later one would make numbers of them, and of different codes one.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -20,6 +22,7 @@ from hudi_services.sources.ingest.files.numbers import is_number
 _BLANKS = r"[\s\v\p{Z}\x1c-\x1f]*"  # which are left out around numbers
 _PADDED = rf"^{_BLANKS}[+-]?0[0-9]+{_BLANKS}$"
 _CODE = rf"^{_BLANKS}(?:\+|-?0[0-9])"
+_QUOTED = re.compile(rb':\s*"(?:\+|-?0[0-9]|[0-9]+[eE])')  # in a line of JSON
 _CODE_OR_EXPONENT = rf"{_CODE}|^{_BLANKS}[0-9]+[eE][0-9]+{_BLANKS}$"
 
 
@@ -56,6 +59,27 @@ class CodeCheck:
                     code = texts.column(place)[row].as_py()
                     misfits.setdefault(row, _reason(name, code, number, is_fixed=column.name in self.strict))
         return misfits
+
+    def json_misfit(self, line: bytes, schema: pa.Schema, renamed: Mapping[str, str]) -> str | None:
+        """The reason why an object of JSON is no row: a string that its column of decimals takes for a number. None: it is one.
+
+        Other columns of numbers take no strings of JSON.
+        """
+        if _QUOTED.search(line) is None:
+            return None
+        try:
+            row = json.loads(line)
+        except ValueError:  # several objects in one line, which are not checked one by one
+            return None
+        for column in schema:
+            text = row.get(column.name)
+            if column.name not in self.columns or not isinstance(text, str) or not pa.types.is_decimal(column.type):
+                continue
+            if pc.match_substring_regex(pa.scalar(text), self._form(column)).as_py():
+                name = renamed.get(column.name, column.name)
+                number = pa.scalar(text).cast(column.type)
+                return _reason(name, text, number, is_fixed=column.name in self.strict)
+        return None
 
     def _form(self, column: pa.Field) -> str:
         if column.name not in self.strict:

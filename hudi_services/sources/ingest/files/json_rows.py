@@ -6,7 +6,7 @@ import codecs
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -167,24 +167,31 @@ def _is_deep(text: bytes) -> bool:
 
 
 def exact_json_tables(
-    lines: Lines, schema: pa.Schema, reject: RejectText, others: str = "error"
+    lines: Lines,
+    schema: pa.Schema,
+    reject: RejectText,
+    others: str = "error",
+    misfit: Callable[[bytes], str | None] | None = None,
 ) -> Iterator[tuple[Lines, pa.Table]]:
-    """Rows with the columns of `schema`. Lines whose numbers its floats would change are rejected, too.
+    """Rows with the columns of `schema`. Lines whose numbers its floats would change are rejected, too, and those for which
+    `misfit` returns a reason.
 
     A line may hold several objects: then it is listed once for each of its rows.
     """
     for block, rows in json_tables(lines, schema, reject, others):
-        changed = (
-            [line for line in block.texts if is_changed_json(line, schema)] if any(map(may_hold, rows.columns)) else []
-        )
-        if not changed:
+        reasons: dict[bytes, str] = {}
+        if misfit is not None:
+            reasons = {line: why for line in block.texts if (why := misfit(line)) is not None}
+        if any(map(may_hold, rows.columns)):
+            changed = [line for line in block.texts if is_changed_json(line, schema)]
+            reasons |= dict.fromkeys(changed, "a number that its column of floats would change")
+        if not reasons:
             yield _as_often(block, rows.num_rows), rows
             continue
-        bad = frozenset(changed)
         for line, number in zip(block.texts, block.numbers, strict=True):
-            if line in bad:
-                reject(line.decode(), f"line {number}: a number that its column of floats would change")
-        good_blocks = json_tables(block.without(bad), schema, reject, others)
+            if line in reasons:
+                reject(line.decode(), f"line {number}: {reasons[line]}")
+        good_blocks = json_tables(block.without(frozenset(reasons)), schema, reject, others)
         yield from ((_as_often(some, rows.num_rows), rows) for some, rows in good_blocks)
 
 

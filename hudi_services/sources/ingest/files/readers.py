@@ -106,15 +106,23 @@ class FileSplit:
 
     def _json(self, piece: Piece, reject: RejectText) -> Iterator[tuple[pa.Table, Where]]:
         schema = readable(self.schema)
+        misfit = partial(self.codes.json_misfit, schema=schema, renamed=self.feed.rename) if self._has_codes else None
         with text_input(self.storage, piece.path, self.feed.json_.encoding) as source:
             for lines in line_blocks(source, self.feed.json_.layout):
-                for block, rows in exact_json_tables(lines, schema, reject, "ignore" if self._drops else "error"):
+                for block, rows in exact_json_tables(
+                    lines, schema, reject, "ignore" if self._drops else "error", misfit
+                ):
                     self._check_columns(piece, rows)
                     yield self._fitting.fitted(rows, partial(_lines_of, block), reject)
 
     @property
     def _fitting(self) -> Fitting:
         return Fitting(self.schema, self.feed, self.file_format, frozenset(self.later.names), self.codes)
+
+    @property
+    def _has_codes(self) -> bool:
+        """True if columns of decimals are checked for codes."""
+        return any(column.name in self.codes.columns and pa.types.is_decimal(column.type) for column in self.schema)
 
     @property
     def _drops(self) -> bool:

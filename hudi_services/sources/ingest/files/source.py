@@ -295,9 +295,10 @@ class FileBatch:
 
     def splits(self, schema: pa.Schema, tasks: int, plan: WritePlan) -> list[FileSplit]:
         """The files in order, large Parquet files cut into their row groups."""
-        source, codes = self.source, CodeCheck()
+        source = self.source
+        codes = self._codes(plan) if source.file_format != "parquet" else CodeCheck()
         if source.file_format == "csv":
-            schema, codes = text_columns(schema), self._codes(plan)
+            schema = text_columns(schema)
         storage, files, later = open_storage(source.folder), self.plan.files, source.later
         return file_splits(storage, source.file_format, files, schema, tasks, source.feed, later, codes)
 

@@ -42,7 +42,7 @@ class Fitting:
         readable = self._in_utc(self._readable(texts))
         fields = [column for column in self.schema if column.name not in self.later]
         cast, bad, reasons = typed(readable, pa.schema(fields), self._exact)
-        codes = self.codes.misfits(texts, cast, self.feed.rename) if self.codes.columns else {}
+        codes = self.codes.misfits(texts, cast, self.feed.rename) if self.file_format == "csv" else {}
         cast = self._with_defaults(cast)
         unchanged = {
             name: readable[name] if name in readable.column_names else pa.nulls(rows.num_rows) for name in self.later

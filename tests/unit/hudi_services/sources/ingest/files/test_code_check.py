@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pyarrow as pa
 import pytest
 
@@ -171,3 +173,17 @@ def test_a_delete_does_not_remove_the_row_of_a_number(feed):
     with pytest.raises(SourceError, match="would be the number 7"):
         feed.run("csv", operation="delete")
     assert ids(feed) == [7]
+
+
+def test_strings_of_json_in_a_column_of_decimals(feed):
+    declared = {"cast": {"id": "decimal(10,2)"}}
+    feed.land("a.json", [{"id": "7.25", "part": "p", "ts": 1, "value": "a"}])
+    feed.run("json", declared=declared)
+    codes = ["007", "+8", "1E2"]
+    rows = [{"id": text, "part": "p", "ts": 1, "value": "a"} for text in [*codes, "8.50", "0.5", 9]]
+    feed.land("b.json", [*rows, {"id": "10", "part": "p", "ts": 1, "value": "007"}])
+    assert feed.run("json", max_bad_share=0.5).rows_inserted == 4
+    assert [json.loads(row)["id"] for _, _, row in feed.quarantined] == codes
+    assert feed.quarantined[0][1].startswith("line 1: column id: '007' would be the number 7")
+    feed.land("c.json", rows[:1])
+    assert feed.run("json", declared=declared).rows_inserted == 1
