@@ -27,7 +27,7 @@ from hoodie.services.service import Decides
 from hoodie.storage import ListingCache, join
 from hoodie.timeline import WRITE_ACTIONS, Action, Gaps, Instant, Timeline, layout_of, parse_time
 from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
-from hoodie.timeline.codecs.restore import decode_restore_plan
+from hoodie.timeline.codecs.restore import decode_restore_plan, restored_rollbacks
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, decode_rollback_result
 from hoodie.timeline.codecs.savepoint import decode_savepoint
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
@@ -147,6 +147,8 @@ def _body(state: TableState, instant: Instant) -> CommitMetadata | Savepoint | H
                 decode_clean_result(state.body(instant), where)
             case Action.ROLLBACK:
                 decode_rollback_result(state.body(instant), where)
+            case Action.RESTORE:
+                restored_rollbacks(state.body(instant), where)
     except (FileNotFoundError, MissingFileError):  # archived, or rolled back, since the listing
         return None
     except HoodieError as error:

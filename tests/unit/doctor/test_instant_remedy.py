@@ -209,12 +209,13 @@ def test_a_savepoint_is_made_again(orders, left):
 
 
 @EACH
-def test_a_restore_is_ended_by_its_plan(orders):
+@pytest.mark.parametrize("left", [0, 0.5])
+def test_a_restore_is_ended_by_its_plan(orders, left):
     orders.run("savepoint", "create")
     orders.run("ingest", load="overwrite")
     orders.run("restore", "--yes", "--savepoint", orders.table.savepoints()[0].instant)
     orders.run("ingest", load="later")
     whole = orders.rows()
-    orders.tear(".restore", 0)
+    orders.tear(".restore", left)
     assert begins(orders.pasted(), [MOVE, FIX])
     assert orders.rows() == whole

@@ -10,7 +10,7 @@ from hudi_services.operations.advice.model import Advice, Severity
 from hudi_services.operations.advice.rules.remedy import command, effect, parameters, why_not_started
 from hudi_services.operations.inspect.text import size
 
-_MESSAGE = 160  # characters of an error
+_MESSAGE = 400  # characters of an error, whose remedy comes last
 
 
 def due(facts: TableFacts) -> Iterator[Advice]:
