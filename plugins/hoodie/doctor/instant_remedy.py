@@ -57,7 +57,7 @@ def without_copy(facts: Facts, unreadable: Unreadable) -> str:
             f"read, and the next `hudi-services {_COMMANDS[planned]}` carries out its plan once more"
         )
     replaces = instant.action is Action.REPLACE_COMMIT
-    back = " Rows that it had replaced or dropped are back, until you repeat its operation." if replaces else ""
+    back = " Rows that it had replaced are back, until you repeat its operation." if replaces else ""
     return (
         f"Without one, move it aside by {move}. The instant is then pending, and `hudi-services doctor --fix` rolls it back. The "
         f"rows that it wrote are gone, unless a later commit has written them again.{back} So load their source again, such as "

@@ -43,7 +43,8 @@ def decode(data: bytes, where: str) -> dict[str, Any]:
         raise CorruptTableError(
             f"Cannot read {where}",
             found=f"{len(data)} bytes that are not a whole Avro file ({type(error).__name__}: {error})",
-            fix="restore the file from a backup; the table is not read as if it were empty",
+            fix="restore the file from a backup, or run `hudi-services doctor`, which names the way without one. The table is "
+            "not read as if it were empty",
         ) from error
     if not records:
         raise CorruptTableError(
