@@ -11,6 +11,8 @@ from sqlglot.dialects.dialect import Dialect, groupconcat_sql
 from sqlglot.dialects.spark import Spark
 from sqlglot.generator import Generator
 
+from hoodie.read.filters.ranges import StrictBounds
+
 _JSON_PATH = re.compile(r"\$(\.[^.\[*'\"\s]+|\[[0-9]+\]|\['[^'?*\[\]]+'\])*")
 """Paths that sqlglot, DuckDB and Spark read in one way."""
 _PATTERN = "pattern"
@@ -63,7 +65,7 @@ def _patterned(kind: type[exp.Expression]) -> Callable[[Generator, exp.Expressio
 class SparkText(Spark):  # type: ignore[misc]
     """Spark's SQL, in which a call that sqlglot would change stays as it is written. Spark runs what this dialect writes."""
 
-    class Parser(Spark.Parser):  # type: ignore[misc]
+    class Parser(StrictBounds, Spark.Parser):  # type: ignore[misc]
         """Functions that sqlglot reads in another way than Spark, or of which it leaves a part out."""
 
         FUNCTIONS: ClassVar[dict[str, Any]] = {

@@ -31,6 +31,7 @@ from hoodie.read.filters.comparison import (
     is_in,
     number_of,
 )
+from hoodie.read.filters.ranges import Conditions
 
 _OPERATORS = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 _TYPED = {"DATE": "date", "TIME": "time", "DECIMAL": "number"} | dict.fromkeys(
@@ -61,7 +62,7 @@ def parse_condition(text: str) -> exp.Expression:
     if not text.strip():
         raise SqlglotError("nothing")
     try:
-        return sqlglot.parse_one(text, into=exp.Condition)
+        return sqlglot.parse_one(text, read=Conditions, into=exp.Condition)
     except (
         AttributeError,
         TypeError,
