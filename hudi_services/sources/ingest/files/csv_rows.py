@@ -23,6 +23,10 @@ _HEADER = 1024 * 1024  # bytes in which the header must end
 _LONGEST_ROW = 64 * 1024 * 1024  # bytes
 
 
+class HeaderError(pa.ArrowInvalid):  # type: ignore[misc]
+    """A header that lacks names: perhaps another line is the header."""
+
+
 @dataclass(frozen=True)
 class Start:
     """The names of the columns, the bytes after the header that were read already, and the line (from 1) in which they begin."""
@@ -43,7 +47,7 @@ class Block:
 def read_start(source: File, dialect: Dialect, names: Sequence[str] | None = None) -> Start:
     """Read the part before the rows. With `names`, no line of the file has the names.
 
-    Raises ArrowInvalid or UnicodeError for a header that cannot be one.
+    Raises HeaderError, ArrowInvalid or UnicodeError for a header that cannot be one.
     """
     data = without_mark(source.read(_HEADER))
     start, line = _after_lines(data, dialect.csv.skip_rows), 1 + dialect.csv.skip_rows
@@ -191,7 +195,7 @@ def _names(header: bytes, dialect: Dialect) -> list[str]:
     names: list[str] = pa_csv.read_csv(io.BytesIO(header), parse_options=dialect.parsing()).schema.names
     for number, name in enumerate(names, 1):
         if not name:
-            raise pa.ArrowInvalid(f"column {number} of {len(names)} has no name in the header")
+            raise HeaderError(f"column {number} of {len(names)} has no name in the header")
     return names
 
 

@@ -12,13 +12,12 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from hoodie.display import nearest_first
-from hoodie.errors import SchemaConflictError, SourceError
+from hoodie.errors import SchemaConflictError
 from hoodie.formats.int96 import local_columns, open_parquet, utc_schema
 from hoodie.storage import Storage, closing_input
 from hudi_services.entry.feed.model import Feed
-from hudi_services.sources.ingest.columns import is_near
 from hudi_services.sources.ingest.files.big_integers import vast_json
+from hudi_services.sources.ingest.files.column_remedy import ColumnRemedy, UndeclaredColumnError
 from hudi_services.sources.ingest.files.csv_rows import Block, csv_rows, read_start, row_blocks, without_null_texts
 from hudi_services.sources.ingest.files.declaration import header_names
 from hudi_services.sources.ingest.files.dialect import Dialect, dialect
@@ -49,18 +48,6 @@ from hudi_services.sources.ingest.typed_columns import unknown_field
 
 COUNTS = b"counts"
 """The unit, in the metadata of a column of whole numbers, of the times of which they are made."""
-_DELIMITERS = ";\t|,"
-
-
-class _UndeclaredColumnError(pa.ArrowInvalid):  # type: ignore[misc]
-    """A column, by its dotted name, that the feed does not declare. A feed that skips broken files leaves its file out."""
-
-    def __init__(self, column: str, lacking: tuple[str, ...]) -> None:
-        super().__init__(
-            f"column {column!r} is not in `schema`: declare it, or say `undeclared: keep` or `undeclared: drop`"
-        )
-        self.column = column
-        self.lacking = lacking
 
 
 @dataclass(frozen=True)
@@ -106,9 +93,11 @@ class FileSchemas:
             if self._skips and is_broken(error):
                 other = other_content(self.storage, path)
                 return Look((), ": ".join(other) if other is not None else str(error) or type(error).__name__)
-            if isinstance(error, _UndeclaredColumnError):
-                raise self._undeclared(path, error.column, error.lacking) from error
-            raise unreadable(self.storage, path, error) from error
+            remedy = ColumnRemedy(self.storage, self.file_format, self.feed)
+            if isinstance(error, UndeclaredColumnError):
+                raise remedy.undeclared(path, error) from error
+            known = list(self.feed.columns) or (self.known.names if self.known is not None else [])
+            raise remedy.header(path, error, known) or unreadable(self.storage, path, error) from error
 
     @property
     def _skips(self) -> bool:
@@ -189,38 +178,7 @@ class FileSchemas:
 
     def _check_declared(self, undeclared: str | None, names: Sequence[str]) -> None:
         if undeclared is not None:
-            raise _UndeclaredColumnError(undeclared, tuple(name for name in self.feed.columns if name not in names))
-
-    def _undeclared(self, path: str, column: str, lacking: Sequence[str]) -> SourceError:
-        others = "or say `undeclared: keep`, which guesses its type, or `undeclared: drop`, which leaves it out"
-        return SourceError(
-            f"Source file {self.storage.base_path}/{path} has the undeclared column {column!r}",
-            found=f"`schema` of the source declares {', '.join(self.feed.columns)}",
-            fix=f"{self._other_reading(column, lacking) or f'{_declaration(column)}, {others}'}; nothing was loaded",
-        )
-
-    def _other_reading(self, column: str, lacking: Sequence[str]) -> str | None:
-        """The remedy for a column that was probably declared, in other letters or behind another delimiter."""
-        sign = next((sign for sign in _DELIMITERS if sign in column), None) if self.file_format == "csv" else None
-        if sign is not None:
-            return (
-                f"write `csv: {{delimiter: {json.dumps(sign)}}}` if it separates the columns of this name, or let the "
-                "command infer look at the files"
-            )
-        twin = next((name for name in self.feed.columns if name.lower() == column.lower()), None)
-        if twin is not None:
-            return (
-                f"write `{column}` in place of `{twin}` in `schema`, as they differ in case, and `rename: {{{column}: {twin}}}` "
-                "for the name in the table"
-            )
-        near = [name for name in nearest_first(column, lacking) if is_near(name, column)]
-        old = near[0] if near else next(iter(lacking), None) if len(lacking) == 1 else None
-        if old is not None and "." not in column:
-            return (
-                f"the file lacks `{old}`: if it is renamed, write `{column}` in place of `{old}` in `schema`, and `rename: "
-                f"{{{column}: {self.feed.rename.get(old, old)}}}` for the name in the table; if not, {_declaration(column)}"
-            )
-        return None
+            raise UndeclaredColumnError(undeclared, names)
 
     def _is_taken(self, name: str) -> bool:
         declared = self.declared
@@ -324,13 +282,6 @@ def _wider(one: pa.DataType, other: pa.DataType, name: str) -> pa.DataType:
         if are_apart(one, other):
             raise
         return pa.string()
-
-
-def _declaration(column: str) -> str:
-    name, _, field = column.partition(".")
-    if field:
-        return f"add the field to the type of `{name}` in `schema`"
-    return f"add `{column}: string`, or its type, to `schema`"
 
 
 def _is_object(line: bytes) -> bool:

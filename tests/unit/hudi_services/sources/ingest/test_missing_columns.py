@@ -145,8 +145,8 @@ def test_a_declared_column_of_another_name(feed):
     with pytest.raises(SourceError) as raised:
         feed.run("csv", declared={"schema": schema})
     assert (
-        "the file lacks `value`: if it is renamed, write `value_new` in place of `value` in `schema`, and "
-        "`rename: {value_new: value}` for the name in the table; if not, add `value_new: string`"
+        "the file lacks value and brings value_new. To do: if it is renamed, write `value_new` in place of `value` in `schema`, "
+        "and `rename: {value_new: value}` for the name in the table; if not, add `value_new: string`"
     ) in str(raised.value)
     del schema["value"]
     declared = {"schema": {**schema, "value_new": "bigint"}, "rename": {"value_new": "value"}}
