@@ -28,7 +28,7 @@ _CODE_OR_EXPONENT = rf"{_CODE}|^{_BLANKS}[0-9]+[eE][0-9]+{_BLANKS}$"
 
 @dataclass(frozen=True)
 class CodeCheck:
-    """Checks the columns, by their names in the files, whose type is that of the table alone.
+    """Checks the columns, by their names in the files, whose type is that of the table alone, and those of the record key.
 
     Whole numbers that begin with a further 0 are codes in all of them. A sign + and exponents such as 1E5 are so in the columns
     of keys, partitions and order alone (`strict`): elsewhere they are other ways to write the same number.
@@ -38,9 +38,16 @@ class CodeCheck:
     strict: frozenset[str] = field(default_factory=frozenset)
 
     @classmethod
-    def of(cls, feed: Feed, known: frozenset[str], later: frozenset[str], strict: frozenset[str]) -> CodeCheck:
-        """Columns that the feed declares, or casts `later`, have the type that the user wants."""
-        return cls(known - later - feed.columns.keys(), strict)
+    def of(
+        cls, feed: Feed, known: frozenset[str], later: frozenset[str], strict: frozenset[str], keys: frozenset[str]
+    ) -> CodeCheck:
+        """Columns that the feed casts `later` have the type that the user wants, and so have those that it declares.
+
+        But `infer` declares all columns, and two codes of a key that are one number would be one row. So columns of the record
+        key (`keys`) are checked unless they are cast.
+        """
+        declared = frozenset(feed.columns)
+        return cls((known - declared | declared & keys) - later, strict)
 
     def misfits(self, texts: pa.Table, cast: pa.Table, renamed: Mapping[str, str]) -> dict[int, str]:
         """The places of rows with such a text, and why, among `texts` and the same rows `cast` to the types of the table."""

@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 
 import pyarrow as pa
 
@@ -303,13 +303,15 @@ class FileBatch:
         return file_splits(storage, source.file_format, files, schema, tasks, source.feed, later, codes)
 
     def _codes(self, plan: WritePlan) -> CodeCheck:
-        used = [
-            (name.partition(".")[0], pa.null())
-            for role in roles(plan.operation, plan.properties)
-            for name in role.names
-        ]
-        strict = Shape.of(self.source.feed).names(pa.schema(used))
-        return CodeCheck.of(self.source.feed, self.known, frozenset(self.source.later.names), frozenset(strict))
+        key, *others = (
+            [name.partition(".")[0] for name in role.names] for role in roles(plan.operation, plan.properties)
+        )
+        keys, strict = self._file_names(key), self._file_names([*key, *chain.from_iterable(others)])
+        return CodeCheck.of(self.source.feed, self.known, frozenset(self.source.later.names), strict, keys)
+
+    def _file_names(self, columns: Sequence[str]) -> frozenset[str]:
+        shape = Shape.of(self.source.feed)
+        return frozenset(shape.names(pa.schema([(name, pa.null()) for name in columns])))
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:

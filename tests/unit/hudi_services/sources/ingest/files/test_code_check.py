@@ -113,19 +113,35 @@ def test_the_load_is_refused_with_the_remedy(feed):
     assert ids(feed) == [7]
 
 
+DECLARED = {"id": "bigint", "part": "string", "ts": "bigint", "value": "bigint"}
+
+
 @pytest.mark.parametrize(
     "declared",
     [
-        {"cast": {"id": "bigint"}},
-        {"schema": {"id": "bigint", "part": "string", "ts": "bigint", "value": "string"}},
-        {"schema": {"id": "bigint"}, "undeclared": "keep"},
+        {"cast": {"id": "bigint", "value": "bigint"}},
+        {"schema": DECLARED, "cast": {"id": "bigint"}},
+        {"schema": {"value": "bigint"}, "undeclared": "keep", "cast": {"id": "bigint"}},
     ],
 )
-def test_declared_columns_take_them_as_numbers(feed, declared):
-    begun(feed, "7,p,1,a")
-    land(feed, "b", "007,p,2,b", "+8,p,1,c")
+def test_columns_that_are_cast_or_declared_take_them_as_numbers(feed, declared):
+    begun(feed, "7,p,1,5")
+    land(feed, "b", "007,p,2,007", "+8,p,1,+7")
     result = feed.run("csv", declared=declared)
     assert (result.rows_inserted, result.rows_updated, result.rows_quarantined) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("kept", ["refuse", "keep"])
+def test_a_key_that_is_declared_and_not_cast_takes_no_code(feed, kept):
+    """`infer` declares all columns, so that a user need not have thought of codes. This holds for a first load, too."""
+    declared = {"schema": DECLARED, "undeclared": kept}
+    land(feed, "a", "7,p,1,5", "007,p,2,5", "8,p,1,05")
+    result = feed.run("csv", declared=declared, max_bad_share=0.5)
+    assert (result.rows_inserted, result.rows_quarantined) == (2, 1)
+    assert "say `cast: {id: bigint}` in the source if it is one" in feed.quarantined[0][1]
+    land(feed, "b", "+8,p,2,5", "9,p,2,5")
+    assert feed.run("csv", declared=declared, max_bad_share=0.5).rows_quarantined == 1
+    assert ids(feed) == [7, 8, 9]
 
 
 def test_a_column_that_was_altered_to_text_takes_codes(feed):
