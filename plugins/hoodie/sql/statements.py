@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -12,6 +13,7 @@ from hoodie.errors import SqlError
 from hoodie.sql.alter import alter_table
 from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
 from hoodie.sql.changes import refuse_more
+from hoodie.sql.column_text import refuse_column_texts
 from hoodie.sql.create import create, database_name, refuse_unread
 from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, update_rows, write_message
@@ -39,6 +41,7 @@ def run_statement(session: Session, statement: Statement) -> Result:
     _refuse_transaction(statement)
     refuse_own_aliases(statement.tree)
     _refuse_select_into(statement)
+    refuse_column_texts(statement, partial(_columns, session, statement.tree))
     run = _KINDS.get(type(statement.tree))
     if run is not None:
         return run(session, statement)
@@ -54,6 +57,14 @@ def run_statement(session: Session, statement: Statement) -> Result:
         if not others:
             raise
         raise SqlError(error.what, found="; ".join(filter(None, [error.found, *others])), fix=error.fix) from error
+
+
+def _columns(session: Session, tree: exp.Expression) -> Iterator[str]:
+    """The names of the columns of all Hudi tables that a statement names."""
+    for table in tree.find_all(exp.Table):
+        if session.is_known(table):
+            schema = session.open(session.entry(table)).stored_schema
+            yield from schema.names if schema is not None else ()
 
 
 def _refuse_transaction(statement: Statement) -> None:
