@@ -10,8 +10,10 @@ import pyarrow as pa
 from hoodie.config.operations import Operation
 from hoodie.display import counted, size_of
 from hoodie.engine import Engine
-from hoodie.errors import HoodieError, MissingColumnError, SourceError
+from hoodie.errors import HoodieError, MissingColumnError, SchemaConflictError, SourceError
+from hoodie.schema import reconcile
 from hoodie.write.plan import WritePlan
+from hudi_services.entry.feed.arrow import type_text
 from hudi_services.sources.ingest.checks import RowChecks
 from hudi_services.sources.ingest.columns import (
     StoredColumns,
@@ -83,13 +85,40 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine, *, hea
     check_spellings(shaping.outgoing, name, batch.first_files if isinstance(batch, FileBatch) else {}, known)
     check_roles(shaping.outgoing, name, operation, prepared.properties, _first_file(batch))
     stored = stored_columns(shaping.outgoing, known, prepared.properties, name)
-    plan = prepared.target.plan_write(stored.schema, operation, prepared.after.options, deletions=batch.deletions)
+    try:
+        plan = prepared.target.plan_write(stored.schema, operation, prepared.after.options, deletions=batch.deletions)
+    except SchemaConflictError as error:
+        if (
+            isinstance(batch, FileBatch)
+            and error.fix is not None
+            and (cast := _cast(stored.schema, known, request, batch))
+        ):
+            error.replace_fix(f"{cast}; or {error.fix}; nothing was loaded")
+        raise
     check_columns(expectations(request.source), stored.schema)
     untyped = untyped_ordering(shaping.outgoing, known, prepared.properties)
     notes = tuple(batch.notes) if isinstance(batch, FileBatch) else ()
     read, checks = filled_columns(delivered, expected), RowChecks.of_plan(plan)
     rows = PlannedRows(read, shaping, stored, plan, checks, untyped, missing, notes)
     return PlannedLoad(batch, operation, rows)
+
+
+def _cast(incoming: pa.Schema, known: pa.Schema | None, request: IngestRequest, batch: FileBatch) -> str | None:
+    """The file, and the `cast` for the first of its columns that does not fit the table; None for columns of SQL or of nested
+    types."""
+    for field in known or () if request.shape.sql is None else ():
+        if field.name not in incoming.names or pa.types.is_nested(field.type):
+            continue
+        column = incoming.field(field.name)
+        try:
+            reconcile(pa.schema([field]), pa.schema([column]))
+        except SchemaConflictError:
+            (name,) = request.shape.names(pa.schema([field]))
+            file = batch.first_files.get(name)
+            kind = type_text(field.type)
+            quoted = f'"{kind}"' if "," in kind else kind
+            return f"say `cast: {{{field.name}: {quoted}}}` in the source for {file}, if its values are such"
+    return None
 
 
 def _first_file(batch: Batch) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pyarrow as pa
 
 from hoodie.errors import SchemaConflictError
@@ -14,18 +16,19 @@ _IN_SQL = {"long": "bigint"}
 _WIDTHS = {pa.int32(): 0, pa.int64(): 1, pa.float32(): 2, pa.float64(): 3}  # Avro's numeric promotions
 
 
-def reconcile(table: pa.Schema, incoming: pa.Schema, *, fills: bool = True) -> pa.Schema:
+def reconcile(table: pa.Schema, incoming: pa.Schema, *, fills: bool = True, fixed: Collection[str] = ()) -> pa.Schema:
     """The table's schema after rows with the schema `incoming`, which is normalised first.
 
     The table's columns keep their order; new ones come after them as nullable, also inside structs. The wider of two numeric
     types counts, and the greater precision of decimals of one scale. Decimals of a smaller scale fit if their values do. A column
     that is absent from the rows must be nullable: it is written as null; so is one without a type, for its values are all null.
-    Unless it `fills` no column may be absent. Raises SchemaConflictError naming the column, dotted.
+    Unless it `fills` no column may be absent. Raises SchemaConflictError naming the column, dotted, and an ALTER TABLE
+    that helps: no such statement changes the `fixed` fields, which are those of keys, partitions and order.
     """
     incoming_schema = normalise(incoming, nulls=True)
     if not fills:
         _refuse_absent(list(table), list(incoming_schema), "")
-    return pa.schema(_merge(list(table), list(incoming_schema), ""))
+    return pa.schema(_merge(list(table), list(incoming_schema), "", fixed))
 
 
 def _refuse_absent(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> None:
@@ -49,7 +52,7 @@ def _refuse_absent(table: list[pa.Field], incoming: list[pa.Field], prefix: str)
             _refuse_absent([field.type.item_field], [new_type.item_field.with_name("value")], f"{path}.")
 
 
-def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list[pa.Field]:
+def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str, fixed: Collection[str]) -> list[pa.Field]:
     new = {field.name: field for field in incoming}
     lowered = {name.lower(): name for name in new}
     result = []
@@ -71,13 +74,13 @@ def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list
                 )
             result.append(field)
         else:  # the table says what may be null; nulls in a required column are refused with the data
-            result.append(field.with_type(_widen(field.type, new_field.type, path)))
+            result.append(field.with_type(_widen(field.type, new_field.type, path, fixed)))
     # New columns: rows written before have no value for them.
     added = [field.with_type(column_type(field.type, prefix + name)) for name, field in new.items()]
     return result + [field.with_nullable(True) for field in added]
 
 
-def _widen(table: pa.DataType, incoming: pa.DataType, path: str) -> pa.DataType:
+def _widen(table: pa.DataType, incoming: pa.DataType, path: str, fixed: Collection[str]) -> pa.DataType:
     if table == incoming or pa.types.is_null(incoming):
         return table
     if table in _WIDTHS and incoming in _WIDTHS:
@@ -90,14 +93,14 @@ def _widen(table: pa.DataType, incoming: pa.DataType, path: str) -> pa.DataType:
     if pa.types.is_fixed_size_binary(table) and pa.types.is_binary(incoming):
         return table
     if pa.types.is_struct(table) and pa.types.is_struct(incoming):
-        return pa.struct(_merge(list(table.fields), list(incoming.fields), path + "."))
+        return pa.struct(_merge(list(table.fields), list(incoming.fields), path + ".", fixed))
     if pa.types.is_list(table) and pa.types.is_list(incoming):
-        value = _widen(table.value_type, incoming.value_type, path + ".element")
+        value = _widen(table.value_type, incoming.value_type, path + ".element", fixed)
         return pa.list_(pa.field("element", value, nullable=table.value_field.nullable))
     if pa.types.is_map(table) and pa.types.is_map(incoming):
-        value = _widen(table.item_type, incoming.item_type, path + ".value")
+        value = _widen(table.item_type, incoming.item_type, path + ".value", fixed)
         return pa.map_(pa.string(), pa.field("value", value, nullable=table.item_field.nullable))
-    wider = _of_both(table, incoming)
+    wider = _of_both(table, incoming) if path not in fixed else None
     alter = f"widen it by ALTER TABLE … ALTER COLUMN {path} TYPE {wider} (HoodieTable.alter), " if wider else ""
     raise SchemaConflictError(
         f"Column {path!r} does not fit the table",

@@ -215,7 +215,9 @@ def plan_rows(
     if deletes and existing is not None:
         schema = existing
     else:
-        schema = normalise(incoming) if existing is None else reconcile(existing, incoming, fills=fills_absent(options))
+        fixed = (*needed, *properties.ordering_fields)
+        fills = fills_absent(options)
+        schema = normalise(incoming) if existing is None else reconcile(existing, incoming, fills=fills, fixed=fixed)
     ordering = properties.ordering_fields
     missing = [name for name in ordering if find_field(incoming, name) is None]
     if missing and not deletes:

@@ -130,6 +130,25 @@ def test_alter_is_named_where_it_helps(table, incoming, wider):
     assert named in str(caught.value) if wider else "ALTER" not in str(caught.value)
 
 
+def test_no_alter_is_named_for_a_column_of_the_order(tmp_path):
+    table = create(tmp_path)
+    rows = batch([("a", "p", 1, 1)])
+    table.write(rows)
+    for name, is_named in (("value", True), ("ts", False)):
+        with pytest.raises(SchemaConflictError, match=f"'{name}' does not fit") as caught:
+            table.write(rows.set_column(rows.schema.get_field_index(name), name, pa.array(["1"])))
+        assert ("ALTER" in str(caught.value)) == is_named
+
+
+def test_no_alter_is_named_for_fixed_fields_of_structs():
+    table = pa.schema([("s", pa.struct([("a", pa.int64()), ("b", pa.int64())]))])
+    for name, is_named in (("a", False), ("b", True)):
+        incoming = pa.schema([("s", pa.struct([(name, STRING)]))])
+        with pytest.raises(SchemaConflictError, match=rf"'s\.{name}' does not fit") as caught:
+            reconcile(table, incoming, fixed=["s.a"])
+        assert ("ALTER" in str(caught.value)) == is_named
+
+
 def test_a_decimal_of_a_smaller_scale_fits_by_its_value(tmp_path):
     table = create(tmp_path)
     rows = batch([("a", "p", 1, 1)])

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
+import pyarrow as pa
 import pytest
+import yaml
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
+from hoodie.errors import SchemaConflictError
 from hudi_services.cli.program import main
 from hudi_services.sources.ingest import load_plan
 from hudi_services.sources.ingest.task import IngestTask
+from tests.support.tables import batch
 
 HEADER = "id,part,ts,value\n"
 SCHEMA = {"id": "string", "part": "string", "ts": "bigint", "value": "bigint"}
@@ -150,3 +155,42 @@ def test_a_table_that_is_there_has_its_types(explained, tmp_path, monkeypatch):
     assert HoodieTable.open(str(tmp_path / "t")).read().num_rows == 1
     monkeypatch.setattr(load_plan, "KeyCheck", lambda *_, **__: pytest.fail("the rows were read"))
     assert explained([{"id": 2}, {"id": 3}], "--explain")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "cast"),
+    [
+        ("ts", "string", "bigint"),
+        ("value", "string", "bigint"),
+        ("id", "int64", "string"),
+        ("price", "string", '"decimal(9,2)"'),
+    ],
+)
+def test_the_cast_of_a_column_that_does_not_fit_the_table_is_named(feed, column, kind, cast):
+    price = pa.array(["1.50"]).cast(pa.decimal128(9, 2))
+    rows = batch([("7", "p", 1, 1)]).append_column("price", price)
+    feed.land("1.parquet", rows)
+    feed.run()
+    place = rows.schema.get_field_index(column)
+    feed.land("2.parquet", rows.set_column(place, column, rows[column].cast(kind)))
+    with pytest.raises(SchemaConflictError) as raised:
+        feed.run()
+    said = str(raised.value)
+    assert (
+        f"To do: say `cast: {{{column}: {cast}}}` in the source for 2.parquet, if its values are such; or cast" in said
+    )
+    assert ("ALTER" in said) == (column in ("value", "price"))
+    assert said.endswith("; nothing was loaded.")
+    feed.run(declared=yaml.safe_load(f"cast: {{{column}: {cast}}}"))
+    assert feed.open().read(columns=["id", "ts", "value", "price"]).to_pylist() == [
+        {"id": "7", "ts": 1, "value": 1, "price": Decimal("1.50")}
+    ]
+
+
+def test_no_cast_is_named_for_columns_of_sql(feed):
+    feed.land("1.parquet", batch([("a", "p", 1, 1)]))
+    feed.run()
+    feed.land("2.parquet", batch([("b", "p", 1, 1)]))
+    with pytest.raises(SchemaConflictError, match=r"To do: cast the column to int64") as raised:
+        feed.run(declared={"sql": "SELECT id, part, ts, 'x' AS value FROM batch"})
+    assert "`cast:" not in str(raised.value)
