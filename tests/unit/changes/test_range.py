@@ -85,8 +85,9 @@ def test_a_write_that_may_complete_late(tmp_path, kind):
         table.read_changes(start)
 
 
-def test_archived_bodies_are_decoded_twice_at_most(table, monkeypatch):
-    """Once to know what the range touches, and once when the changes of the commit are read."""
+def test_archived_bodies_are_decoded_three_times_at_most(table, monkeypatch):
+    """To know what the range touches, when the changes of the commit are read, and for the files that it names, which are
+    remembered."""
     times = [write(table, [("a", "p", n, n)]) for n in range(6)]
     archive_before(table, table.timeline.commits[4].time)
     state = table.state()
@@ -96,7 +97,9 @@ def test_archived_bodies_are_decoded_twice_at_most(table, monkeypatch):
         type(state.archive), "commit_metadata", lambda self, i: decoded.update([i.time]) or real(self, i)
     )
     assert len(table.read_changes(times[0])) == 5
-    assert max(decoded.values()) == 2
+    assert max(decoded.values()) == 3
+    assert len(table.read_changes(times[0])) == 5
+    assert max(decoded.values()) == 5
 
 
 def test_a_commit_that_began_early_and_is_archived_is_unread_too(tmp_path):
