@@ -55,7 +55,7 @@ def take_sample(folder: str, pattern: str | None, file_format: str | None, copy:
             heads[file.path] = head
         except READ_ERRORS as error:
             head.unlink(missing_ok=True)
-            broken[file.path] = unreadable(storage, file.path, error).found or str(error)
+            broken[file.path] = unreadable(storage, file.path, selection.file_format, error).found or str(error)
     empty = [file.path for file in files if not file.size] if full is not files else []
     return Sample(selection, heads, is_complete, broken, empty)
 

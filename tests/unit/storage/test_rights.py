@@ -114,7 +114,7 @@ def test_a_table_without_rights_is_no_fault_of_the_storage(tmp_path, monkeypatch
 def test_a_source_file_without_a_right_is_not_to_be_left_out(tmp_path):
     """Arrow's error has no name of the file."""
     error = PermissionError(13, "Failed to open local file")
-    denied = unreadable(LocalStorage(str(tmp_path)), "day/a.csv", error)
+    denied = unreadable(LocalStorage(str(tmp_path)), "day/a.csv", "csv", error)
     assert isinstance(denied, AccessDeniedError)
     assert "skip" not in denied.fix
     assert str(tmp_path) in denied.found

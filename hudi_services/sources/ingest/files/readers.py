@@ -76,7 +76,7 @@ class FileSplit:
                 for rows, where in read(piece, partial(reject, piece.path)):
                     yield Delivered(piece.path, rows, where)
             except READ_ERRORS as error:
-                raise unreadable(self.storage, piece.path, error) from error
+                raise unreadable(self.storage, piece.path, self.file_format, error) from error
             self._check_unchanged(piece)
 
     def _parquet(self, piece: Piece, reject: RejectText) -> Iterator[tuple[pa.Table, Where]]:

@@ -91,13 +91,15 @@ class FileSchemas:
             return Look(tuple(result), rejected=rejected)
         except READ_ERRORS as error:
             if self._skips and is_broken(error):
-                other = other_content(self.storage, path)
+                other = other_content(self.storage, path, self.file_format)
                 return Look((), ": ".join(other) if other is not None else str(error) or type(error).__name__)
             remedy = ColumnRemedy(self.storage, self.file_format, self.feed)
             if isinstance(error, UndeclaredColumnError):
                 raise remedy.undeclared(path, error) from error
             known = list(self.feed.columns) or (self.known.names if self.known is not None else [])
-            raise remedy.header(path, error, known) or unreadable(self.storage, path, error) from error
+            raise remedy.header(path, error, known) or unreadable(
+                self.storage, path, self.file_format, error
+            ) from error
 
     @property
     def _skips(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -76,11 +77,22 @@ TO_CSV = "save each sheet as `CSV UTF-8` in Excel, or convert it: `soffice --hea
 """The remedy for a workbook, but for its path."""
 _ZIP = b"PK\x03\x04"
 _IN_EXCEL = (b"[Content_Types].xml", b"xl/", b"_rels/", b"docProps/")
+_NO_UTF_8 = re.compile(r"(?i)invalid UTF-?8 data|'utf-8' codec can't decode")
+_DECLARE = "write the encoding of its text, such as `encoding: cp1252`, below `csv` or `json` if all files have it, or "
+_PARQUET = b"PAR1"
+_GZIP = b"\x1f\x8b"
+_OTHERS = {
+    b"ORC": "an ORC file",
+    b"Obj\x01": "an Avro file",
+    b"BZh": "a file that bzip2 compressed",
+    b"\x28\xb5\x2f\xfd": "a file that zstd compressed",
+    b"\xfd7zXZ\0": "a file that xz compressed",
+}
 _FIRST = 4096  # bytes that show what a file is
 
 
-def other_content(storage: Storage, path: str) -> tuple[str, str] | None:
-    """The content and the remedy of a file that is a workbook of Excel or an archive, under any name; None for others."""
+def other_content(storage: Storage, path: str, file_format: str) -> tuple[str, str] | None:
+    """The content and the remedy of a file that is no file of its format, such as a workbook of Excel; None for others."""
     try:
         with closing_input(storage, path) as source:
             start = source.read(_FIRST)
@@ -93,14 +105,39 @@ def other_content(storage: Storage, path: str) -> tuple[str, str] | None:
         if any(name in start for name in _IN_EXCEL):
             return "a workbook of Excel (.xlsx)", convert
         return "a ZIP archive", "unpack it, or compress its file by gzip (.gz)"
+    if _is_text(start):
+        return _text_of(start) if file_format == "parquet" else None
+    if start.startswith(_PARQUET) and file_format != "parquet":
+        return (
+            "a Parquet file",
+            f"write `format: parquet` in the source if its files are so, or deliver it as {file_format}",
+        )
+    if start.startswith(_GZIP) and not (path.lower().endswith(".gz") and file_format != "parquet"):
+        return "a file that gzip compressed", "unpack it" + ", or end its name in .gz" * (file_format != "parquet")
+    for sign, name in _OTHERS.items():
+        if start.startswith(sign):
+            return name, f"convert it to {file_format}"
     return None
 
 
-def unreadable(storage: Storage, path: str, error: Exception) -> SourceError | AccessDeniedError:
+def _text_of(start: bytes) -> tuple[str, str]:
+    name = "json" if start.lstrip().startswith((b"{", b"[")) else "csv"
+    return (
+        f"text, such as {name.upper()}",
+        f"write `format: {name}` in the source if its files are so, or deliver it as Parquet",
+    )
+
+
+def _is_text(start: bytes) -> bool:
+    """True if the start of a file is text of one byte a sign, or of UTF-8."""
+    return bool(start) and not any(sign < 0x20 and sign not in b"\t\n\r\x0c" for sign in start)
+
+
+def unreadable(storage: Storage, path: str, file_format: str, error: Exception) -> SourceError | AccessDeniedError:
     """The error that names the file, or the right to it that is missing."""
     if is_denied(error):
         return access_denied(f"loading {path}", error, f"{storage.base_path}/{path}")
-    other = other_content(storage, path)
+    other = other_content(storage, path, file_format)
     if other is not None:
         content, remedy = other
         return SourceError(
@@ -108,9 +145,11 @@ def unreadable(storage: Storage, path: str, error: Exception) -> SourceError | A
             found=content,
             fix=f"{remedy}; nothing was loaded",
         )
+    text = str(error) or type(error).__name__
+    encoding = "" if file_format == "parquet" or not _NO_UTF_8.search(text) else _DECLARE
     return SourceError(
         f"Source file {storage.base_path}/{path} cannot be read",
-        found=str(error) or type(error).__name__,
-        fix="deliver it again, move it out of the folder, or let a load leave out such files (`quarantine: {files: skip}` of "
-        "the source, docs/how-to/load-files.md); nothing was loaded",
+        found=text,
+        fix=encoding + "deliver it again, move it out of the folder, or let a load leave out such files "
+        "(`quarantine: {files: skip}` of the source, docs/how-to/load-files.md); nothing was loaded",
     )

@@ -179,6 +179,45 @@ def test_a_workbook_and_an_archive_are_named(feed, file_format, data, content, r
     assert f"SKIPPED: {name} ({content}: {remedy}" in feed.run(file_format, declared=SKIP).message
 
 
+@pytest.mark.parametrize(
+    ("file_format", "data", "content", "remedy"),
+    [
+        ("csv", b"PAR1" + bytes(600), "a Parquet file", "write `format: parquet` in the source if its files are so"),
+        ("json", b"PAR1" + bytes(600), "a Parquet file", "write `format: parquet` in the source if its files are so"),
+        ("parquet", b"id,part,ts\n" * 50, "text, such as CSV", "write `format: csv` in the source if its files are so"),
+        ("parquet", "größe\n".encode("cp1252"), "text, such as CSV", "write `format: csv` in the source"),
+        ("parquet", b' {"id": 1}\n' * 50, "text, such as JSON", "write `format: json` in the source"),
+        ("csv", gzip.compress(b"id,part,ts\n"), "a file that gzip compressed", "unpack it, or end its name in .gz"),
+        ("parquet", gzip.compress(b"id"), "a file that gzip compressed", "unpack it; nothing"),
+        ("csv", b"Obj\x01" + bytes(600), "an Avro file", "convert it to csv"),
+        ("parquet", b"ORC\x08\0" + bytes(600), "an ORC file", "convert it to parquet"),
+        ("json", b"BZh91AY\0", "a file that bzip2 compressed", "convert it to json"),
+    ],
+)
+def test_a_file_of_another_format_is_named(feed, file_format, data, content, remedy):
+    name = f"b.{file_format}"
+    (feed.source / name).write_bytes(data)
+    with pytest.raises(SourceError) as raised:
+        feed.run(file_format)
+    assert f"{name} cannot be read. Found: {content}. To do: {remedy}" in str(raised.value)
+
+
+def test_a_torn_parquet_file_is_no_other_format(feed):
+    (feed.source / "b.parquet").write_bytes(b"PAR1" + bytes(600))
+    with pytest.raises(SourceError, match=r"Parquet magic bytes not found"):
+        feed.run()
+
+
+@pytest.mark.parametrize("header", ["größe", "size"])
+def test_text_that_is_no_utf_8_names_the_option_of_its_encoding(feed, header):
+    (feed.source / "b.csv").write_bytes(f"id,part,ts,{header}\na,p,1,größe\n".encode("cp1252"))
+    with pytest.raises(
+        SourceError, match=r"such as `encoding: cp1252`, below `csv` or `json` if all files have it, or deliver"
+    ):
+        feed.run("csv")
+    assert feed.run("csv", declared={"csv": {"encoding": "cp1252"}}).rows_inserted == 1
+
+
 def test_a_file_that_is_gone_is_not_told_any_more(feed):
     land(feed, "csv", "b.csv", b"")
     feed.run("csv", declared=SKIP)
