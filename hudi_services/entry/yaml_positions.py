@@ -78,7 +78,12 @@ class _Reader:
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item, (*path, position)) for position, item in enumerate(node.value)]
-        value = self._loader.construct_object(node)
+        try:
+            value = self._loader.construct_object(node)
+        except ValueError as error:  # a date that no calendar has, which other checks take for text
+            message = f"{node.value} cannot be read: {error}; correct it, or put it into quotes if it is text"
+            self.problems.append(Problem(path, node.start_mark.line + 1, message))
+            return node.value
         if node.tag in _NUMBERS and _DISGUISED.fullmatch(node.value):
             message = f"{node.value} means {value} in YAML: write that, or '{node.value}' in quotes"
             self.problems.append(Problem(path, node.start_mark.line + 1, message))
