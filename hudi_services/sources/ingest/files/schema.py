@@ -39,6 +39,7 @@ from hudi_services.sources.ingest.files.text import (
     READ_ERRORS,
     is_broken,
     is_no_text,
+    is_utf_8_instead,
     other_content,
     text_input,
     unreadable,
@@ -55,11 +56,13 @@ class Look:
     """The result of examining a file: its schema, or several if the lines of a JSON file contradict each other, or the reason
     why it is left out.
 
-    `rejected` is the line of the first object that does not parse, and why, where a JSON file shows no column."""
+    `is_misread` says that its text is in UTF-8, and the feed declares another encoding. `rejected` is the line of the first
+    object that does not parse, and why, where a JSON file shows no column."""
 
     schemas: tuple[Weighed, ...]
     broken: str | None = None
     rejected: str | None = None
+    is_misread: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,9 @@ class FileSchemas:
                 if is_no_text(name) and name not in self.feed.rename:
                     raise pa.ArrowInvalid(f"column {name!r} has signs in its name that no text has")
             rejected = self._first_rejected(path) if self.file_format == "json" and not names else None
-            return Look(tuple(result), rejected=rejected)
+            encoding = {"csv": self.feed.csv.encoding, "json": self.feed.json_.encoding}.get(self.file_format, "utf-8")
+            is_misread = is_utf_8_instead(self.storage, path, encoding)
+            return Look(tuple(result), rejected=rejected, is_misread=is_misread)
         except READ_ERRORS as error:
             if self._skips and is_broken(error):
                 other = other_content(self.storage, path, self.file_format)

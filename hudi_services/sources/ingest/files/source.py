@@ -143,7 +143,7 @@ class FilesSource:
 class FileBatch:
     """The files of a plan, and what was loaded `before`. An opened batch knows the `columns` of each file, and the files by
     the `units` of columns that make whole numbers of times. `known` are the columns, by their names in the files, that the table
-    has."""
+    has, and `misread` the files in UTF-8 for which the feed declares another encoding."""
 
     source: FilesSource
     before: Checkpoint
@@ -151,6 +151,7 @@ class FileBatch:
     columns: dict[str, frozenset[str]] = field(default_factory=dict)
     units: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
+    misread: tuple[str, ...] = ()
     operation: None = None
     is_history: bool = True
     deletions: None = None
@@ -243,12 +244,20 @@ class FileBatch:
             for column in (column for weighed in seen.schemas for column in weighed.schema if column.metadata):
                 units.setdefault(column.name, {}).setdefault(column.metadata[COUNTS].decode(), []).append(file.path)
         of_table = frozenset(known.names if known is not None else ())
-        opened = replace(self, plan=self.plan.without(broken), columns=columns, units=units, known=of_table)
+        misread = tuple(file.path for file, seen in looks.items() if seen.is_misread)
+        plan = self.plan.without(broken)
+        opened = replace(self, plan=plan, columns=columns, units=units, known=of_table, misread=misread)
         return opened, united
 
     @property
     def notes(self) -> Iterator[str]:
-        """Lines about whole numbers that are made of times, for people."""
+        """Lines about files that are read in a wrong encoding, and whole numbers that are made of times, for people."""
+        if self.misread:
+            yield (
+                "files in UTF-8 are READ IN ANOTHER ENCODING, so that letters become others, such as Ã¼: "
+                f"{some(self.misread, 3)}; write `encoding: utf-8` in the source if all files are so, or convert these, and load "
+                "them again (--reload)"
+            )
         for name, files in self.units.items():
             if len(files) == 1:
                 yield f"times of {name} become whole numbers, which count {next(iter(files))}"

@@ -21,6 +21,7 @@ RejectText = Callable[[str | Mapping[str, object], str], None]
 READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, zlib.error)
 """Errors raised by reading a damaged or foreign file."""
 
+_LOOKED_AT = 1024 * 1024
 BLOCK = 16 * 1024 * 1024  # bytes of text that are parsed at once
 
 
@@ -44,6 +45,20 @@ def text_input(storage: Storage, path: str, encoding: str = "utf-8") -> Iterator
         plain = gzip.GzipFile(fileobj=source) if path.lower().endswith(".gz") else source
         # Every block of UTF-8 is checked where it is parsed.
         yield plain if codecs.lookup(encoding).name == "utf-8" else _Recoded(plain, encoding)
+
+
+def is_utf_8_instead(storage: Storage, path: str, encoding: str) -> bool:
+    """True if the first MiB of a file has letters in UTF-8, and is to be read in another encoding with one byte a letter: each of
+    them becomes several others, such as Ã¼."""
+    if codecs.lookup(encoding).name == "utf-8" or len("aa".encode(encoding)) > len("aa"):
+        return False
+    with text_input(storage, path) as source:
+        start = source.read(_LOOKED_AT)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return not start.isascii()
 
 
 class _Recoded:

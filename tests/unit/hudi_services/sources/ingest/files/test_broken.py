@@ -218,6 +218,20 @@ def test_text_that_is_no_utf_8_names_the_option_of_its_encoding(feed, header):
     assert feed.run("csv", declared={"csv": {"encoding": "cp1252"}}).rows_inserted == 1
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_values_in_utf_8_that_are_read_in_another_encoding_are_noted(feed, file_format, encoding):
+    rows = {"csv": "id,part,ts\nMüller,p,1\n", "json": '{"id": "Müller", "part": "p", "ts": 1}\n'}[file_format]
+    declared = {file_format: {"encoding": encoding}}
+    (feed.source / f"a.{file_format}").write_bytes(rows.encode(encoding))
+    assert "READ IN ANOTHER ENCODING" not in feed.run(file_format, declared=declared).message
+    (feed.source / f"b.{file_format}").write_bytes(rows.replace("ü", "u").encode())
+    assert "READ IN ANOTHER ENCODING" not in feed.run(file_format, declared=declared).message
+    (feed.source / f"c.{file_format}").write_bytes(rows.encode())
+    message = feed.run(file_format, declared=declared).message
+    assert f"READ IN ANOTHER ENCODING, so that letters become others, such as Ã¼: c.{file_format}; write" in message
+
+
 def test_a_file_that_is_gone_is_not_told_any_more(feed):
     land(feed, "csv", "b.csv", b"")
     feed.run("csv", declared=SKIP)
