@@ -19,9 +19,16 @@ from hudi_services.registry.sections import table_model
 from hudi_services.services.entries import ENTRIES
 from tests.support.airflow_pages import signed_in
 from tests.support.tables import SMALL_BLOOM, batch
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.process
 PLAN = "/hudi/api/tables/orders/plans/clean"
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine takes more than half a minute to start a process."""
+    monkeypatch.setattr(plans, "SECONDS", PATIENCE)
 
 
 @pytest.fixture
