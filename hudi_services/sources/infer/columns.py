@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.entry.feed.times import Times
-from hudi_services.sources.infer.time_formats import fitting_formats
+from hudi_services.sources.infer.time_formats import fitting_formats, mixed_formats
 from hudi_services.sources.ingest.shape.duck import Duck
 from hudi_services.sources.ingest.shape.moments import TimesFit
 from hudi_services.sources.key_choice import choose_key, moves
@@ -75,6 +76,8 @@ def _find_times(rows: pa.Table, duck: Duck, roles: Roles) -> None:
                 roles.times[arrow_field.name] = fitting[0]
                 if len(fitting) > 1:
                     roles.notes[f"times.{arrow_field.name}"] = f"or {' or '.join(fitting[1:])}?"
+            elif mixed := mixed_formats(values, duck):
+                roles.notes[f"formats.{arrow_field.name}"] = json.dumps(mixed)
         elif pa.types.is_integer(arrow_field.type) and _TIME.search(arrow_field.name):
             _find_epoch(arrow_field.name, values, roles)
 

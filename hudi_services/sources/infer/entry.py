@@ -218,6 +218,8 @@ def _times(finding: Finding) -> Iterator[str]:
     for name in finding.types:
         if (mixed := roles.notes.get(f"epochs.{name}")) is not None:
             yield f"      # {_word(name)}: {mixed}, so it stays a number. Deliver one unit, or convert it with `sql`"
+        if (formats := roles.notes.get(f"formats.{name}")) is not None:
+            yield f"      # timestamps: {{{_word(name)}: {{formats: {formats}}}}}  # are these times of several formats?"
     for name, unit in roles.epochs.items():
         yield f"      # timestamps: {{{_word(name)}: {unit}}}  # are these numbers times?"
 
