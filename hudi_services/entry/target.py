@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 _COMMAND = re.compile(r"`(hudi-services [^`]+)`")
@@ -14,7 +14,9 @@ _LOSING = (" consumer reset ", " consumer delete ")  # commands that give up cha
 _LOAD = re.compile(r"hudi-services ingest\b(?!.*--source)")
 _OPERATION = re.compile(r"--operation (\w+)")
 _OTHER_WAY = re.compile(r"\b[Oo]r\b")
+_CONDITION = re.compile(r"\b(?:[Ii]f|[Oo]nce)\b")
 _WORD = re.compile(r"[a-z][a-z0-9-]*")
+_AND_THEN = " && \\"  # the shell reads on
 _MOST_WORDS = 3  # words of a command in a sentence
 
 
@@ -27,6 +29,12 @@ def shell_commands(text: str) -> tuple[str, ...]:
 def registry_flag(registry: str | None) -> str:
     """The flag behind a command that names its registry; empty for the one that commands find by themselves."""
     return f" --registry {shlex.quote(registry)}" if registry else ""
+
+
+def _way(commands: Sequence[str]) -> Iterator[str]:
+    """The lines of commands that a shell runs one after the other, up to the first that fails."""
+    for number, command in enumerate(commands):
+        yield f"{' ' if number else '$'} {command}{_AND_THEN if number < len(commands) - 1 else ''}"
 
 
 @dataclass(frozen=True)
@@ -56,14 +64,23 @@ class Target:
 
     @staticmethod
     def command_lines(text: str, commands: Iterable[str]) -> Iterator[str]:
-        """Lines to paste: the commands of the text, with `or` between those of different ways."""
+        """Lines to paste: the commands of the text, with `or` between those of different ways. Those of a way are one command of
+        a shell: it reads all before the first prompts, and the first failure ends them. A command for a case that the text
+        names, or for later, stands alone."""
+        way: list[str] = []
         end = 0
         for command in commands:
             start = text.find(command, end)
-            if end and start >= 0 and _OTHER_WAY.search(text, end, start):
+            between = text[end:start] if end and start >= 0 else None
+            is_other = between is not None and _OTHER_WAY.search(between) is not None
+            if way and (between is None or is_other or _CONDITION.search(between)):
+                yield from _way(way)
+                way = []
+            if is_other:
                 yield "or"
-            yield f"$ {command}"
+            way.append(command)
             end = start + len(command) if start >= 0 else end
+        yield from _way(way)
 
     def command(self, words: str) -> str:
         """A command of this program on the table."""

@@ -80,9 +80,13 @@ def _finding(finding: Finding, target: Target) -> Iterator[str]:
         yield f"          {_line('; '.join(where))}"
     commands, remedy = target.commands(finding.remedy), target.with_commands(finding.remedy)
     yield f"          to do: {_line(target.in_words(remedy, commands))}"
-    yield from (f"          {_line(line)}" for line in target.command_lines(remedy, commands))
+    yield from (f"          {_printable(line)}" for line in target.command_lines(remedy, commands))
 
 
 def _line(text: str) -> str:
     """Names and bodies may be of anybody: on one line, without what moves a terminal's cursor."""
-    return "".join(char if char.isprintable() else "�" for char in " ".join(text.split()))
+    return _printable(" ".join(text.split()))
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else "�" for char in text)

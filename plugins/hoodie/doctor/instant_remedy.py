@@ -59,9 +59,9 @@ def without_copy(facts: Facts, unreadable: Unreadable) -> str:
     replaces = instant.action is Action.REPLACE_COMMIT
     back = " Rows that it had replaced are back, until you repeat its operation." if replaces else ""
     return (
-        f"Without one, move it aside by {move}. The instant is then pending, and `hudi-services doctor --fix` rolls it back. The "
-        f"rows that it wrote are gone, unless a later commit has written them again.{back} So load their source again, such as "
-        f"by `hudi-services {_load(facts, instant, later)}`"
+        f"Without one, move it aside by {move}. The instant is then pending: `hudi-services rollback --instant {instant.time}` "
+        f"takes it back. The rows that it wrote are gone, unless a later commit has written them again.{back} So load their "
+        f"source again, such as by `hudi-services {_load(facts, instant, later)}`"
     )
 
 
@@ -70,21 +70,26 @@ def _load(facts: Facts, instant: Instant, later: Sequence[Time]) -> str:
     plain load would find nothing new."""
     if not later:
         return "ingest"
-    before = _last_before(facts, instant)
+    before = _last_before(facts, instant.time)
     return f"ingest --reload-since {before}" if before is not None else "ingest --reload"
 
 
-def _last_before(facts: Facts, instant: Instant) -> Time | None:
-    """The last commit before the instant that can be read."""
-    return max((time for time in facts.commits if time < instant.time), default=None)
+def _last_before(facts: Facts, time: Time) -> Time | None:
+    """The last commit before an instant that can be read."""
+    return max((commit for commit in facts.commits if commit < time), default=None)
+
+
+def way_before(facts: Facts, time: Time, first: str = "") -> str:
+    """The way that takes the table back to before an instant, after a `first` step; a new table where a clean has begun to remove
+    those files."""
+    before = _last_before(facts, time)
+    if before is None or any(clean.time > before for clean in facts.state.timeline.completed(Action.CLEAN)):
+        return _NEW_TABLE
+    return f"{first}{way_to_before(before)}"
 
 
 def _before(facts: Facts, instant: Instant, move: str) -> str:
-    """The way that takes the table back to before the instant; a new table where a clean has begun to remove those files."""
-    before = _last_before(facts, instant)
-    if before is None or any(clean.time > before for clean in facts.state.timeline.completed(Action.CLEAN)):
-        return _NEW_TABLE
-    return f"Move it aside by {move}, and {way_to_before(before)}"
+    return way_before(facts, instant.time, f"Move it aside by {move}, and ")
 
 
 def _savepoint_again(facts: Facts, unreadable: Unreadable) -> str:

@@ -23,7 +23,7 @@ LOADS = {
     "overwrite": "id,dt,ts\n5,x,3\n6,y,3\n",
     "later": "id,dt,ts\n5,x,5\n",
 }
-MOVE, FIX, INGEST = "mkdir", "doctor --fix", "ingest"
+MOVE, FIX, ROLLBACK, INGEST = "mkdir", "doctor --fix", "rollback --instant", "ingest"
 BACK = [MOVE, "savepoint create", "restore --savepoint", INGEST, "savepoint delete"]
 
 
@@ -107,7 +107,7 @@ def test_an_overwrite(orders, left):
     whole = orders.rows()
     orders.tear(".replacecommit", left)
     assert "had replaced are back" in advised(orders.file, "orders")["doctor"].remedy
-    assert begins(orders.pasted(), [MOVE, FIX, INGEST])
+    assert begins(orders.pasted(), [MOVE, ROLLBACK, INGEST])
     assert orders.rows() == sorted(replaced + whole, key=lambda row: row["id"])
 
 
@@ -192,7 +192,7 @@ def test_a_load_that_later_ones_followed(orders):
     orders.tear(torn.file_name)
     lines = orders.pasted()
     if orders.table.state().layout.logs_tell_writer or not orders.table.state().properties.is_merge_on_read:
-        assert begins(lines, [MOVE, FIX, f"ingest --reload-since {first}"])
+        assert begins(lines, [MOVE, ROLLBACK, f"ingest --reload-since {first}"])
     else:
         assert begins(lines, BACK), "later logs of version 6 may need its files"
     assert orders.rows() == whole

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hudi_services.entry.target import Target
+import subprocess
+
+from hudi_services.entry.target import Target, shell_commands
 
 
 def test_a_table_is_named_by_its_name_or_its_path():
@@ -39,10 +41,36 @@ def test_other_ways_are_told_apart():
     flags = "--table a"
     assert lines == [
         "$ sudo ls",
-        f"$ hudi-services rollback {flags}",
-        f"$ hudi-services ingest {flags}",
+        f"$ hudi-services rollback {flags} && \\",
+        f"  hudi-services ingest {flags}",
         "or",
         f"$ hudi-services restore {flags}",
+    ]
+
+
+def test_a_pasted_way_stops_at_the_first_failure_and_its_prompts_get_the_terminal(tmp_path):
+    """Pasted lines are what a shell reads while its first command runs: a prompt would take the next line for the answer."""
+    (tmp_path / "sudo").write_text("#!/bin/sh\necho ran $1; read answer && test $answer = sure\n")
+    (tmp_path / "sudo").chmod(0o755)
+    text = "run `sudo first`, then `sudo second`"
+    pasted = "\n".join(Target.command_lines(text, shell_commands(text))).removeprefix("$ ")
+
+    def run(answers):
+        words = ["bash", "-s"]
+        path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+        return subprocess.run(words, input=f"{pasted}\n{answers}", text=True, capture_output=True, env=path).stdout
+
+    assert run("sure\nsure\n").split("\n") == ["ran first", "ran second", ""]
+    assert run("stop\nsure\n").split("\n") == ["ran first", ""]
+
+
+def test_a_command_for_a_case_or_for_later_stands_alone():
+    text = "`sudo a`, then `sudo b`. Once it is right, `sudo c`; if it is a copy, `sudo d`"
+    assert list(Target.command_lines(text, shell_commands(text))) == [
+        "$ sudo a && \\",
+        "  sudo b",
+        "$ sudo c",
+        "$ sudo d",
     ]
 
 

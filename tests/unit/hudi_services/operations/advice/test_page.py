@@ -73,8 +73,9 @@ def test_a_timeline_that_cannot_be_read_has_advice_on_the_first_screen(tmp_path,
     assert shown.out.startswith("advice\n  DAMAGE   The completed commit ")
     assert commit.name in shown.out.replace("\n           ", "")
     folder = tmp_path / "orders/.hoodie/.quarantine"
-    assert f"$ mkdir -p {folder} && mv {commit} {folder}/\n" in shown.out
-    assert shown.out.splitlines()[-1].strip() == f"$ hudi-services doctor --fix --table orders --registry {file}"
+    assert f"$ mkdir -p {folder} && mv {commit} {folder}/ && \\\n" in shown.out
+    rollback = f"hudi-services rollback --instant {commit.name.partition('_')[0]}"
+    assert shown.out.splitlines()[-1].strip() == f"{rollback} --table orders --registry {file}"
     assert "ingest" not in shown.out, "it has no source"
     assert shown.err == ""
     assert main([*show, "--json"]) == 1
