@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.clock import Clock
 from hoodie.doctor import archive, catalogue, footer_checks, key_checks, log_checks, schema_checks
-from hoodie.doctor.checks import files, leftovers, metadata, metadata_table, services, shape
+from hoodie.doctor.checks import commits, files, leftovers, metadata, metadata_table, services, shape
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, worst_first
 from hoodie.doctor.gather import gather
@@ -28,6 +28,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     files.folders,
     files.orphans,
     files.replaced,
+    commits.built_on,
     leftovers.pending,
     leftovers.markers,
     leftovers.heartbeats,

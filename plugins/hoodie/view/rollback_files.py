@@ -18,14 +18,18 @@ def rolled_back_files(state: TableState) -> frozenset[str]:
 
     A plan may name such a file: its process had lost the lock before it wrote the plan, and died before it noticed.
     """
-    undone = (instant for action in (Action.ROLLBACK, Action.RESTORE) for instant in state.timeline.completed(action))
     return frozenset(
         join(partition, path.rpartition("/")[2])
-        for instant in undone
-        for result in _results(state, instant)
+        for result in rollback_results(state)
         for partition, paths in result.deleted.items()
         for path in paths
     )
+
+
+def rollback_results(state: TableState) -> Iterator[RollbackResult]:
+    """What completed rollbacks and restores of the timeline took back, without those that cannot be read."""
+    for instant in state.timeline.completed(Action.ROLLBACK, Action.RESTORE):
+        yield from _results(state, instant)
 
 
 def _results(state: TableState, instant: Instant) -> Iterator[RollbackResult]:

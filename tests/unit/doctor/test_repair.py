@@ -62,7 +62,10 @@ def test_an_empty_instant_comes_first_and_its_line_can_be_pasted(tmp_path, versi
     assert "before the empty instant" in decision.reason
     _, line, _, fix, _, load, _ = finding.remedy.split("`")
     subprocess.run(line, shell=True, check=True)
-    assert (fix, load) == ("hudi-services doctor --fix", f"hudi-services ingest --reload-since {first.time}")
+    assert (fix, load) == (
+        f"hudi-services rollback --instant {commit.time}",
+        f"hudi-services ingest --reload-since {first.time}",
+    )
     assert not path.exists()
     assert (tmp_path / ".hoodie/.quarantine" / path.name).exists()
     assert "rolled back" in table.mend(table.diagnose())[0]
