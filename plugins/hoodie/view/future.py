@@ -12,6 +12,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant, parse_time
 from hoodie.times import span
 
 _TOLERATED = timedelta(days=1)  # clocks and time zones of two machines may differ by some hours
+_MOST_NAMED = 10  # commits in a remedy
 REDATED = frozenset({Action.CLEAN, Action.ROLLBACK})
 
 
@@ -60,9 +61,16 @@ class Future:
             )
         if not commits:
             return f"set that clock right. {self.first.action} {self.first.time} cannot be dated otherwise: {meanwhile}"
+        newest = [f"`hudi-services rollback --instant {commit.time}`" for commit in reversed(commits)]
+        back, left = ", ".join(newest[:_MOST_NAMED]), len(newest) - _MOST_NAMED
+        load = (
+            ", then `hudi-services ingest`, which loads their files again"
+            if left <= 0
+            else f", and {left:,} before them"
+        )
         return (
-            "set that clock right. Take back these commits, the last one first: "
-            f"`hudi-services rollback --instant {commits[-1].time}`, and write their rows again. To keep them: {meanwhile}"
+            f"set that clock right. Take back these commits, the last one first: {back}{load}. Repeat what other programs wrote. "
+            f"To keep them: {meanwhile}"
         )
 
     @property

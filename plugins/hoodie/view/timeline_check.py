@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hoodie.config.properties.store import without_copy
 from hoodie.errors import CorruptTableError
 from hoodie.model.names import PARTITION_METAFILE
 from hoodie.storage.base import FileInfo, Storage
@@ -39,6 +40,7 @@ def lost_timeline(storage: Storage, timeline_folder: str, data_file: FileInfo) -
     return CorruptTableError(
         f"Table {storage.base_path} has lost its timeline",
         found=f"no instant in {timeline_folder}, and {data_file.path}: readers would see no rows",
-        fix=f"restore the files of {timeline_folder} from a copy of the table before anything is written to it. If the table is "
-        "new, move the files of other tables out of its folder. Nothing was changed",
+        fix=f"restore the files of {timeline_folder} from a copy of the table before anything is written to it. "
+        f"{without_copy(storage.base_path)}. If the table is new, move the files of other tables out of its folder. Nothing was "
+        "changed",
     )

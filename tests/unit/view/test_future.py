@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 from hoodie import CLEAN, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import ChangeRangeError, TimeTravelError
+from hoodie.model.time import Time
 from hoodie.read.incremental import time_in_range
 from hoodie.services.restore.service import Restore
 from hoodie.services.rollback.service import Rollback
-from hoodie.timeline import Action
+from hoodie.timeline import Action, Instant, State
 from hoodie.times import ago
 from hoodie.view.future import Future
 from hudi_services.entry.table_choice import ChosenTable
@@ -83,6 +85,17 @@ def test_rollbacks_of_commits_ahead_are_of_now(tmp_path, version):
     for position in positions[1:]:  # a reader that has read what was taken back
         with pytest.raises(ChangeRangeError, match="took back"):
             table.read_changes(start=position)
+
+
+@pytest.mark.parametrize(("commits", "loads"), [(2, True), (11, False)])
+def test_all_commits_are_taken_back_before_their_files_are_loaded_again(commits, loads):
+    times = [f"203601010000{number:05}" for number in range(commits)]
+    instants = [Instant(Time(time), Action.COMMIT, State.COMPLETED) for time in times]
+    remedy = Future.of(instants, datetime(2026, 1, 1, tzinfo=UTC), UTC).fix
+    named = re.findall("`hudi-services ([^`]*)`", remedy)
+    assert named[:2] == [f"rollback --instant {time}" for time in reversed(times[-2:])]
+    assert (named[-1] == "ingest") == loads
+    assert ("and 1 before them" in remedy) != loads
 
 
 @pytest.mark.parametrize("version", ["6", "9"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from contextlib import suppress
 from functools import lru_cache
@@ -26,6 +27,9 @@ OCCUPIED = (
 """The remedy for a path with other files than those of a table."""
 _MOST_NAMED = 5  # files in an error
 _PARTITION = ".hoodie_partition_metadata"
+_OF_HUDI = re.compile(rf"{re.escape(_PARTITION)}|[^_]+_\d+-\d+-\d+_\d{{14,}}\.[a-z]+$")
+_MOST_LISTED = 10  # folders
+_LOST = "these are files of a Hudi table, whose .hoodie is lost: restore it from a copy of the table"
 _REMEMBERED = 64  # contents of property files
 _TRIES, _PAUSE_SECONDS = 3, 0.2  # a reader may meet the moment between the delete and the new file
 
@@ -76,13 +80,39 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
     title = f"{storage.base_path} is not a Hudi table"
     if others := other_paths_of(present := storage.list("")):
         named = ", ".join(others[:_MOST_NAMED])
-        fix = _table_nearby(storage, present) or OCCUPIED
+        lost = _has_files_of_hudi(storage, present)
+        fix = _table_nearby(storage, present) or (f"{_LOST}. {without_copy(storage.base_path)}" if lost else OCCUPIED)
         raise OccupiedPathError(title, found=f"no {PROPERTIES}, and other files: {named}", fix=fix)
     raise TableNotFoundError(
         title,
         found=f"no {PROPERTIES}",
         fix="check the path, or create the table: `hudi-services ingest` and HoodieTable.create do",
     )
+
+
+def without_copy(base_path: str) -> str:
+    """The way to a table that has lost its `.hoodie`, or its timeline, and of which there is no copy: from its source."""
+    aside = "move the folder to another path, with the client of the storage"
+    if "://" not in base_path:
+        old, new = shlex.quote(base_path), shlex.quote(f"{base_path}.lost")
+        aside = f"move the folder aside by `mkdir -p {new} && mv {old} {new}/`"
+    return (
+        f"Without one, {aside}, then `hudi-services ingest`, which makes the table anew from its source. Rows that are not in "
+        "the source stay in the old files alone, beside older versions of rows: do not bootstrap these files"
+    )
+
+
+def _has_files_of_hudi(storage: Storage, present: Listing) -> bool:
+    """Return whether one of the first files is named as a table's data file, or marks a partition."""
+    folders, listed = list(present.folders), 0
+    while True:
+        if any(_OF_HUDI.match(file.name) for file in present.files):
+            return True
+        folders = [folder for folder in folders if not folder.startswith(".hoodie")]
+        if not folders or listed == _MOST_LISTED:
+            return False
+        present, listed = storage.list(folders.pop(0)), listed + 1
+        folders = [*present.folders, *folders]
 
 
 def _table_nearby(storage: Storage, present: Listing) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from hoodie.config.properties.store import without_copy
 from hoodie.display import counted
 from hoodie.doctor import catalogue, file_remedy
 from hoodie.doctor.facts import Facts
@@ -165,7 +166,8 @@ def _lost_timeline(facts: Facts) -> Iterator[Finding]:
         yield catalogue.LOST_TIMELINE.finding(
             "the timeline has no instant, though the table has data files: it is neither read nor written, and Hudi's readers "
             "see no rows",
-            "restore the files of this folder from a copy of the table before anything is written to it",
+            "restore the files of this folder from a copy of the table before anything is written to it. "
+            f"{without_copy(facts.storage.base_path)}",
             found=counted(len(files), "data file"),
             path=facts.state.layout.folder,
             bytes=sum(file.info.size for file in files),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 import zlib
 
 import pytest
@@ -172,6 +174,21 @@ def test_a_path_with_other_files_is_not_a_table_that_is_yet_to_come(tmp_path, na
         OccupiedPathError, match=rf"is not a Hudi table.*and other files: {name.split('/')[0]}\. To do: cho"
     ):
         load(LocalStorage(str(tmp_path / "t")))
+
+
+def test_files_of_a_table_without_its_hoodie_are_not_bootstrapped(tmp_path):
+    """Older versions of rows are among them. The way that is printed makes the table anew from its source."""
+    table = create(tmp_path / "t")
+    table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    shutil.rmtree(tmp_path / "t/.hoodie")
+    with pytest.raises(OccupiedPathError, match=r"\.hoodie is lost: restore it from a copy") as caught:
+        HoodieTable.open(table.base_path)
+    move, load = re.findall("`([^`]+)`", caught.value.fix)
+    assert load == "hudi-services ingest"
+    assert "bootstrap`" not in caught.value.fix
+    subprocess.run(move, shell=True, check=True)
+    assert list((tmp_path / "t.lost/t").rglob("*.parquet"))
+    assert not (tmp_path / "t").exists()
 
 
 def test_a_reader_that_meets_an_update_tries_again(storage):
