@@ -18,6 +18,11 @@ from hoodie.view.pending_groups import clustering_plan
 
 _NOT_ALONE = "Without one, its rows cannot be taken back alone: {reason}. {way}"
 _NEW_TABLE = "Load its source into a new table"
+_WAITING = " The load replaces each partition of the files that it finds, as an overwrite of the whole table does not."
+_AS_UPSERT = (
+    " A load without `--operation` is an upsert: rows that an overwrite had removed stay, until you load its files alone with "
+    "`--operation insert_overwrite`, which removes rows that later loads wrote to their partitions"
+)
 _COMMANDS = {Action.COMPACTION: "compact", Action.LOG_COMPACTION: "compact", Action.CLUSTERING: "cluster"}
 """The services that carry out plans which only move rows."""
 
@@ -34,14 +39,17 @@ def without_copy(facts: Facts, unreadable: Unreadable) -> str:
         return "Without one, move it and its .inflight file out of the timeline, and make it again"
     later = [commit.time for commit in state.timeline.commits if commit.time > instant.time]
     planned = _planned_as(facts, instant)
+    repeated = f".{_AS_UPSERT}" if instant.action is Action.REPLACE_COMMIT and planned is None else ""
     is_compaction = planned in (Action.COMPACTION, Action.LOG_COMPACTION)
     if _is_cleaned(facts, instant):
         return _NOT_ALONE.format(reason="a clean has removed files that it had replaced, or may have", way=_NEW_TABLE)
     if later and not is_compaction and state.properties.is_merge_on_read and not state.layout.logs_tell_writer:
-        return _NOT_ALONE.format(reason="later logs may need its files", way=_before(facts, instant, move))
+        return _NOT_ALONE.format(
+            reason="later logs may need its files", way=f"{_before(facts, instant, move)}{repeated}"
+        )
     if instant.action is Action.REPLACE_COMMIT and _is_built_on(facts, instant, later):
         reason = "later commits wrote to its file groups, and those that it replaced would be read beside them"
-        return _NOT_ALONE.format(reason=reason, way=_before(facts, instant, move))
+        return _NOT_ALONE.format(reason=reason, way=f"{_before(facts, instant, move)}{repeated}")
     if is_compaction and _has_newer_base(facts, instant):
         if any(
             log.time == instant.time for folder in facts.files for log in folder.log_files
@@ -56,12 +64,18 @@ def without_copy(facts: Facts, unreadable: Unreadable) -> str:
             f"Without one, move it aside by {move}. No row is lost: the {planned} is pending again, with the files that it had "
             f"read, and the next `hudi-services {_COMMANDS[planned]}` carries out its plan once more"
         )
-    replaces = instant.action is Action.REPLACE_COMMIT
-    back = " Rows that it had replaced are back, until you repeat its operation." if replaces else ""
+    back, load = "", _load(facts, instant, later)
+    if instant.action is Action.REPLACE_COMMIT:
+        back = " Rows that it had replaced are back, until you repeat its operation."
+        if not later and _groups(facts, instant):  # only an overwrite writes files: what drops partitions has none
+            load += " --operation insert_overwrite"
+            back += _WAITING
+        else:
+            back += f"{_AS_UPSERT}."
     return (
         f"Without one, move it aside by {move}. The instant is then pending: `hudi-services rollback --instant {instant.time}` "
         f"takes it back. The rows that it wrote are gone, unless a later commit has written them again.{back} So load their "
-        f"source again, such as by `hudi-services {_load(facts, instant, later)}`"
+        f"source again, such as by `hudi-services {load}`"
     )
 
 
