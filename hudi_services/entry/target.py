@@ -66,7 +66,7 @@ class Target:
     def command_lines(text: str, commands: Iterable[str]) -> Iterator[str]:
         """Lines to paste: the commands of the text, with `or` between those of different ways. Those of a way are one command of
         a shell: it reads all before the first prompts, and the first failure ends them. A command for a case that the text
-        names, or for later, stands alone."""
+        names, or for later, is alone."""
         way: list[str] = []
         end = 0
         for command in commands:

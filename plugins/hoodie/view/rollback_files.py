@@ -27,7 +27,7 @@ def rolled_back_files(state: TableState) -> frozenset[str]:
 
 
 def rollback_results(state: TableState) -> Iterator[RollbackResult]:
-    """What completed rollbacks and restores of the timeline took back, without those that cannot be read."""
+    """The results of completed rollbacks and restores of the timeline, without those that cannot be read."""
     for instant in state.timeline.completed(Action.ROLLBACK, Action.RESTORE):
         yield from _results(state, instant)
 

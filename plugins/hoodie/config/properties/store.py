@@ -97,7 +97,7 @@ def without_copy(base_path: str) -> str:
         old, new = shlex.quote(base_path), shlex.quote(f"{base_path}.lost")
         aside = f"move the folder aside by `mkdir -p {new} && mv {old} {new}/`"
     return (
-        f"Without one, {aside}, then `hudi-services ingest`, which makes the table anew from its source. Rows that are not in "
+        f"Without one, {aside}, then `hudi-services ingest`, which makes the table again from its source. Rows that are not in "
         "the source stay in the old files alone, beside older versions of rows: do not bootstrap these files"
     )
 

@@ -82,7 +82,7 @@ def _undone(facts: Facts, groups: Mapping[GroupId, Sequence[BaseFile | LogFile]]
 def _updates(facts: Facts) -> frozenset[Time]:
     """Writes that replaced no file group, and are pending or rolled back."""
     pending = {i.time for i in facts.state.timeline.pending if i.action is not Action.REPLACE_COMMIT}
-    undone = {each.instant for each in rollback_results(facts.state) if each.action != Action.REPLACE_COMMIT}
+    undone = {result.instant for result in rollback_results(facts.state) if result.action != Action.REPLACE_COMMIT}
     return frozenset(pending | undone)
 
 

@@ -177,7 +177,7 @@ def test_a_path_with_other_files_is_not_a_table_that_is_yet_to_come(tmp_path, na
 
 
 def test_files_of_a_table_without_its_hoodie_are_not_bootstrapped(tmp_path):
-    """Older versions of rows are among them. The way that is printed makes the table anew from its source."""
+    """Older versions of rows are among them. The way that is printed makes the table again from its source."""
     table = create(tmp_path / "t")
     table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
     shutil.rmtree(tmp_path / "t/.hoodie")
