@@ -120,7 +120,7 @@ def other_content(storage: Storage, path: str, file_format: str) -> tuple[str, s
         if any(name in start for name in _IN_EXCEL):
             return "a workbook of Excel (.xlsx)", convert
         return "a ZIP archive", "unpack it, or compress its file by gzip (.gz)"
-    if _is_text(start):
+    if _is_text(start) and not start.startswith(_PARQUET):
         return _text_of(start) if file_format == "parquet" else None
     if start.startswith(_PARQUET) and file_format != "parquet":
         return (

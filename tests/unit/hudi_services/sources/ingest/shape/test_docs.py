@@ -143,7 +143,7 @@ def test_mistakes_are_told_where_the_registry_is_read(tmp_path, said, mistake):
     entry = {
         "name": "t",
         "base_path": "/lake/t",
-        "keys": {"record_key": "id"},
+        "keys": {"record_key": "a"},
         "source": {"path": "/in", "format": "csv", **said},
     }
     file = tmp_path / "tables.yaml"
