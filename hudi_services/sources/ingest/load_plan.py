@@ -13,7 +13,6 @@ from hoodie.engine import Engine
 from hoodie.errors import HoodieError, MissingColumnError, SchemaConflictError, SourceError
 from hoodie.schema import reconcile
 from hoodie.write.plan import WritePlan
-from hudi_services.entry.feed.arrow import type_text
 from hudi_services.sources.ingest.checks import RowChecks
 from hudi_services.sources.ingest.columns import (
     StoredColumns,
@@ -34,6 +33,7 @@ from hudi_services.sources.ingest.row_sample import bad_rows, of_each_file, samp
 from hudi_services.sources.ingest.rows import CheckedSplit
 from hudi_services.sources.ingest.shape.shape import Shaping
 from hudi_services.sources.ingest.source import Batch
+from hudi_services.sources.ingest.typed_columns import cast_text
 
 _MOST_BYTES, _MOST_FILES = 64 << 20, 1_000  # that a look before a load reads
 
@@ -115,9 +115,7 @@ def _cast(incoming: pa.Schema, known: pa.Schema | None, request: IngestRequest, 
         except SchemaConflictError:
             (name,) = request.shape.names(pa.schema([field]))
             file = batch.first_files.get(name)
-            kind = type_text(field.type)
-            quoted = f'"{kind}"' if "," in kind else kind
-            return f"say `cast: {{{field.name}: {quoted}}}` in the source for {file}, if its values are such"
+            return f"say `{cast_text(field.name, field.type)}` in the source for {file}, if its values are such"
     return None
 
 

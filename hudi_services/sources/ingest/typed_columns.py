@@ -88,6 +88,13 @@ def _why(error: pa.ArrowException, column: pa.Array, kind: pa.DataType) -> str:
     return misfit_text(f"{quote}{column[0]}{quote}", kind)
 
 
+def cast_text(column: str, kind: pa.DataType) -> str:
+    """The option of a source that casts a column to `kind`, as a line of YAML."""
+    name = type_text(kind)
+    value = f'"{name}"' if "," in name else name
+    return f"cast: {{{column}: {value}}}"
+
+
 def misfit_text(value: str, kind: pa.DataType) -> str:
     """A value that does not fit a type, in SQL's words if it has some there."""
     try:

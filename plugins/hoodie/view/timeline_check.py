@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from hoodie.config.properties.store import without_copy
+from hoodie.config.properties.store import BASE_FILE, way_from_source
 from hoodie.errors import CorruptTableError
 from hoodie.model.names import PARTITION_METAFILE
 from hoodie.storage.base import FileInfo, Storage
 
-_DATA_FILE = re.compile(r"^(?:[^_]+_\d+-\d+-\d+_\d{14,}\.[a-z]+|\.[^_]+_\d{14,}\.log\.\d+(?:_.*)?)$")
+_DATA_FILE = re.compile(rf"^(?:{BASE_FILE}|\.[^_]+_\d{{14,}}\.log\.\d+(?:_.*)?)$")
 
 
 def is_written_name(name: str) -> bool:
@@ -41,6 +41,6 @@ def lost_timeline(storage: Storage, timeline_folder: str, data_file: FileInfo) -
         f"Table {storage.base_path} has lost its timeline",
         found=f"no instant in {timeline_folder}, and {data_file.path}: readers would see no rows",
         fix=f"restore the files of {timeline_folder} from a copy of the table before anything is written to it. "
-        f"{without_copy(storage.base_path)}. If the table is new, move the files of other tables out of its folder. Nothing was "
-        "changed",
+        f"{way_from_source(storage.base_path)}. If the table is new, move the files of other tables out of its folder. Nothing "
+        "was changed",
     )

@@ -1,6 +1,7 @@
-"""Texts of CSV and JSON that are codes, such as 007, in columns that are numbers in the table and not declared in the registry.
+"""Texts of CSV and JSON that are codes, such as 007, in columns of numbers.
 
-A first load keeps a column with such texts as text. A later one would make numbers of them, and of different codes one.
+A first load keeps a column with such texts as text, if the registry does not declare it. Another one would make numbers of them,
+and of different codes one.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_services.entry.feed.arrow import type_text
 from hudi_services.entry.feed.model import Feed
 from hudi_services.runtime.json_values import json_value
 from hudi_services.sources.ingest.files.numbers import is_number
+from hudi_services.sources.ingest.typed_columns import cast_text
 
 _BLANKS = r"[\s\v\p{Z}\x1c-\x1f]*"  # which are left out around numbers
 _PADDED = rf"^{_BLANKS}[+-]?0[0-9]+{_BLANKS}$"
@@ -96,14 +97,10 @@ class CodeCheck:
 
 def _reason(name: str, text: str, number: pa.Scalar, *, is_fixed: bool) -> str:
     """The remedy, too. No ALTER changes a column of keys, partitions or order (`is_fixed`)."""
-    key = f"cast: {{{name}: {_quoted(type_text(number.type))}}}"
     change = f"say ALTER TABLE … ALTER COLUMN {name} TYPE string"
     if is_fixed:
         change = f"load into a new table, with `cast: {{{name}: string}}`"
-    number_text = f"{text!r} would be the number {json_value(number)}"
-    return f"column {name}: {number_text}: say `{key}` in the source if it is one; if it is a code, {change}"
-
-
-def _quoted(kind: str) -> str:
-    """A type as a value inside braces of YAML."""
-    return f'"{kind}"' if "," in kind else kind
+    number_text = (
+        f"{text!r} would be the number {json_value(number)}: say `{cast_text(name, number.type)}` in the source"
+    )
+    return f"column {name}: {number_text} if it is one; if it is a code, {change}"

@@ -27,7 +27,9 @@ OCCUPIED = (
 """The remedy for a path with other files than those of a table."""
 _MOST_NAMED = 5  # files in an error
 _PARTITION = ".hoodie_partition_metadata"
-_OF_HUDI = re.compile(rf"{re.escape(_PARTITION)}|[^_]+_\d+-\d+-\d+_\d{{14,}}\.[a-z]+$")
+BASE_FILE = r"[^_]+_\d+-\d+-\d+_\d{14,}\.[a-z]+"
+"""The names of Hudi's base files."""
+_OF_HUDI = re.compile(rf"{re.escape(_PARTITION)}|{BASE_FILE}$")
 _MOST_LISTED = 10  # folders
 _LOST = "these are files of a Hudi table, whose .hoodie is lost: restore it from a copy of the table"
 _REMEMBERED = 64  # contents of property files
@@ -81,7 +83,9 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
     if others := other_paths_of(present := storage.list("")):
         named = ", ".join(others[:_MOST_NAMED])
         lost = _has_files_of_hudi(storage, present)
-        fix = _table_nearby(storage, present) or (f"{_LOST}. {without_copy(storage.base_path)}" if lost else OCCUPIED)
+        fix = _table_nearby(storage, present) or (
+            f"{_LOST}. {way_from_source(storage.base_path)}" if lost else OCCUPIED
+        )
         raise OccupiedPathError(title, found=f"no {PROPERTIES}, and other files: {named}", fix=fix)
     raise TableNotFoundError(
         title,
@@ -90,7 +94,7 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
     )
 
 
-def without_copy(base_path: str) -> str:
+def way_from_source(base_path: str) -> str:
     """The way to a table that has lost its `.hoodie`, or its timeline, and of which there is no copy: from its source."""
     aside = "move the folder to another path, with the client of the storage"
     if "://" not in base_path:

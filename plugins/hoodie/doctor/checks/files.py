@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from hoodie.config.properties.store import without_copy
+from hoodie.config.properties.store import way_from_source
 from hoodie.display import counted
 from hoodie.doctor import catalogue, file_remedy
 from hoodie.doctor.facts import Facts
@@ -167,7 +167,7 @@ def _lost_timeline(facts: Facts) -> Iterator[Finding]:
             "the timeline has no instant, though the table has data files: it is neither read nor written, and Hudi's readers "
             "see no rows",
             "restore the files of this folder from a copy of the table before anything is written to it. "
-            f"{without_copy(facts.storage.base_path)}",
+            f"{way_from_source(facts.storage.base_path)}",
             found=counted(len(files), "data file"),
             path=facts.state.layout.folder,
             bytes=sum(file.info.size for file in files),
