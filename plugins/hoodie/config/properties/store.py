@@ -82,10 +82,10 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
     title = f"{storage.base_path} is not a Hudi table"
     if others := other_paths_of(present := storage.list("")):
         named = ", ".join(others[:_MOST_NAMED])
-        lost = _has_files_of_hudi(storage, present)
-        fix = _table_nearby(storage, present) or (
-            f"{_LOST}. {way_from_source(storage.base_path)}" if lost else OCCUPIED
-        )
+        fix = _table_nearby(storage, present)
+        if fix is None:
+            lost = _has_files_of_hudi(storage, present)
+            fix = f"{_LOST}. {way_from_source(storage.base_path)}" if lost else OCCUPIED
         raise OccupiedPathError(title, found=f"no {PROPERTIES}, and other files: {named}", fix=fix)
     raise TableNotFoundError(
         title,
