@@ -160,7 +160,7 @@ def _foreign(storage: Storage, clock: Clock) -> tuple[TableProperties, str] | No
     try:
         state = load_state(storage, clock)
         mismatch = properties_mismatch(state, TableView(state).slices)
-    except HoodieError:  # of another layout, or torn: the doctor says what is wrong
+    except HoodieError:  # the layout is another one, or the body torn: the doctor says what is wrong
         mismatch = None
     if mismatch is None:
         _check_lost(storage)

@@ -21,7 +21,7 @@ MACROS = tuple(
 """Functions that the texts call."""
 _UNITS = {
     f"{unit}{plural}" for unit in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY") for plural in ("", "S")
-}  # of whole days
+}  # units of whole days
 
 
 def moved_date(node: exp.Expression) -> None:

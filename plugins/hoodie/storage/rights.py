@@ -21,7 +21,7 @@ def is_denied(error: BaseException) -> TypeGuard[OSError]:
 
 def access_denied(doing: str, error: OSError, path: str | None = None) -> AccessDeniedError:
     """The error that names the user, the place and a fix. `path` is that of the file if the error does not have it."""
-    if isinstance(error, AccessDeniedError):  # of a store that refuses the credentials
+    if isinstance(error, AccessDeniedError):  # the store refuses the credentials
         return error
     name = path or error.filename
     reason, fix, command = str(error), "give this process the right at the storage, then run it again", ""

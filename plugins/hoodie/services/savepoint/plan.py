@@ -68,7 +68,7 @@ def _commit(state: TableState, commit_time: Time | None) -> Instant:
         raise SavepointError(
             f"Table {state.storage.base_path} has no commit to make a savepoint of", fix="write to it first"
         )
-    if commit_time is None:  # of commits that overlap, a restore keeps what was complete
+    if commit_time is None:  # a restore keeps what was complete when commits overlap
         if not state.layout.names_tell_completion:
             return commits[-1]
         return max(commits, key=lambda commit: (commit.completion_time or commit.time, commit.time))

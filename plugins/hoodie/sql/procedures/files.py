@@ -57,7 +57,7 @@ _SLICE = {
 _DIFFERS = (
     "path_regex takes * and ?; include_in_flight and exclude_compaction are refused; logs are paths, the newest first"
 )
-_UNITS = ("B", "KB", "MB", "GB", "TB", "PB")  # of 1,024, as Hudi's procedure writes them
+_UNITS = ("B", "KB", "MB", "GB", "TB", "PB")  # steps of 1,024, as Hudi's procedure writes them
 
 
 def _view(call: Call) -> TableView:
